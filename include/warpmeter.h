@@ -1,0 +1,562 @@
+/** warpmeter: measure code from inside the program that runs it.
+ *
+ *  Mark a piece of code, name the configurations to try and the metrics to
+ *  read, run it a number of times, and get one table back: a row for each
+ *  region, configuration and metric, with its spread, its unit, and the reason
+ *  wherever a value is missing.
+ *
+ *      static void saxpy(wm_state *st) {
+ *          int64_t n = wm_i64(st, "n");
+ *          ...
+ *          WM_BEGIN("saxpy");
+ *          for (int64_t i = 0; i < n; i++) y[i] += a * x[i];
+ *          WM_END("saxpy");
+ *          wm_keep(y);
+ *          wm_add_flops(st, "saxpy", 2.0 * (double)n);
+ *      }
+ *      WM_BENCHMARK(saxpy, "--axis n[pow2]=[10:20:2] --runs 20")
+ *      WM_MAIN()
+ *
+ *  This header is the reference manual. Conventions that hold throughout:
+ *
+ *  - Handles are opaque. `create` allocates and `destroy` frees; destroy(NULL)
+ *    is fine. A pointer that is returned and not said to be the caller's is
+ *    borrowed: it lives as long as the object it came from.
+ *  - A call that can fail returns wm_status and takes a last argument
+ *    `wm_error *`, which may be NULL and is written only when the call fails.
+ *    Output arguments are untouched when the call fails.
+ *  - Units are in names: _ns, _bytes, _hz. Host times are nanoseconds of
+ *    CLOCK_MONOTONIC.
+ *  - A value that could not be had is a null with a reason, never 0 or NaN.
+ *  - Option structs begin with struct_size, start from their _INIT value, and
+ *    only ever grow at the end.
+ *  - The library writes to no stream it was not given, touches no signal
+ *    handler, and never ends the process. A child made by fork is inert: marks
+ *    there cost nothing and record nothing.
+ *  - One thread controls a session; regions are marked from any thread.
+ */
+#ifndef WARPMETER_H
+#define WARPMETER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#define WM_VERSION_MAJOR 0
+#define WM_VERSION_MINOR 1
+#define WM_VERSION_PATCH 0
+
+#if defined(__GNUC__)
+#define WM_API               __attribute__((visibility("default")))
+#define WM_PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
+#define WM_LIKELY(x)         __builtin_expect(!!(x), 1)
+#define WM_UNLIKELY(x)       __builtin_expect(!!(x), 0)
+#else
+#error "warpmeter needs gcc or clang"
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** The library's version as text, such as "0.1.0". Static; any thread. */
+WM_API const char *wm_version(void);
+
+/* ---- status and errors -------------------------------------------------- */
+
+/** Every status: name, number, message. The numbers never change meaning. */
+#define WM_STATUS_MAP(X)                                                                                     \
+    X(OK, 0, "success")                                                                                      \
+    X(EINVAL, -1, "invalid argument")                                                                        \
+    X(ENOMEM, -2, "out of memory")                                                                           \
+    X(EIO, -3, "reading or writing failed")                                                                  \
+    X(ENOTFOUND, -4, "no such thing")                                                                        \
+    X(ESTATE, -5, "call out of order")                                                                       \
+    X(EUNSUPPORTED, -6, "not supported on this machine")                                                     \
+    X(EPERM, -7, "not permitted")                                                                            \
+    X(EBUSY, -8, "in use by somebody else")                                                                  \
+    X(EPARSE, -9, "text that could not be understood")                                                       \
+    X(EEMPTY, -10, "nothing was measured")                                                                   \
+    X(EFAILED, -11, "a configuration failed")
+
+typedef enum wm_status {
+#define WM_STATUS_ENUM(name, value, text) WM_##name = (value),
+    WM_STATUS_MAP(WM_STATUS_ENUM)
+#undef WM_STATUS_ENUM
+} wm_status;
+
+/** "WM_EINVAL" for WM_EINVAL; "WM_?" for a number not in the list. Static. */
+WM_API const char *wm_status_name(wm_status status);
+/** One short phrase for the status. Static. */
+WM_API const char *wm_status_text(wm_status status);
+
+/** What went wrong, filled by a call that fails. Owned by the caller. */
+typedef struct wm_error {
+    wm_status code;
+    int native_code;   /**< errno or a vendor's number; 0 when there is none */
+    char message[504]; /**< one line of valid UTF-8, without a newline */
+} wm_error;
+
+#define WM_ERROR_INIT                                                                                        \
+    {                                                                                                        \
+        WM_OK, 0, { 0 }                                                                                      \
+    }
+
+/** Why a value is missing: name, slug (what files hold), text. Slugs never
+ *  change; new reasons are added at the end. */
+#define WM_REASON_MAP(X)                                                                                     \
+    X(NONE, "", "")                                                                                          \
+    X(FEW_SAMPLES, "few-samples", "too few samples for this statistic")                                      \
+    X(NO_SAMPLES, "no-samples", "no sample was taken")                                                       \
+    X(NOT_APPLICABLE, "not-applicable", "has no meaning for this row")                                       \
+    X(NOT_RUN, "not-run", "the configuration was skipped or failed")                                         \
+    X(ZERO_MEAN, "zero-mean", "the mean is zero")                                                            \
+    X(NO_BASELINE, "no-baseline", "the baseline has no value here")                                          \
+    X(ZERO_BASELINE, "zero-baseline", "the baseline is zero")                                                \
+    X(UNBOUNDED, "unbounded", "the baseline's interval holds zero")                                          \
+    X(NOT_FINITE, "not-finite", "the result is not a finite number")                                         \
+    X(NON_POSITIVE, "non-positive", "a value is zero or negative")                                           \
+    X(NO_EVENT, "no-event", "this machine does not have the event")                                          \
+    X(PERMISSION, "permission", "the system does not permit it")                                             \
+    X(NO_SYSCALL, "no-syscall", "the system lacks the interface")                                            \
+    X(NOT_COUNTED, "not-counted", "the counter was never scheduled")                                         \
+    X(RESOLUTION, "resolution", "shorter than the clock can resolve")                                        \
+    X(DROPPED, "dropped", "marks were lost because a ring was full")                                         \
+    X(UNMATCHED, "unmatched", "a begin or an end has no partner")                                            \
+    X(BACKEND, "backend", "the backend could not read it")                                                   \
+    X(UNKNOWN, "unknown", "the file does not say why")
+
+typedef enum wm_reason {
+#define WM_REASON_ENUM(name, slug, text) WM_REASON_##name,
+    WM_REASON_MAP(WM_REASON_ENUM)
+#undef WM_REASON_ENUM
+        WM_REASON_COUNT
+} wm_reason;
+
+/** "few-samples" for WM_REASON_FEW_SAMPLES. Static. */
+WM_API const char *wm_reason_slug(wm_reason reason);
+/** One short phrase for the reason. Static. */
+WM_API const char *wm_reason_text(wm_reason reason);
+
+/* ---- values ------------------------------------------------------------- */
+
+typedef enum wm_type { WM_NULL = 0, WM_I64 = 1, WM_F64 = 2, WM_STR = 3, WM_BOOL = 4 } wm_type;
+
+/** A typed value or a null with its reason. Passed by value; `str` is borrowed
+ *  and may hold any bytes but NUL. */
+typedef struct wm_value {
+    wm_type type;
+    wm_reason reason; /**< for WM_NULL; otherwise WM_REASON_NONE */
+    union {
+        int64_t i64;
+        double f64;
+        const char *str;
+        bool b;
+    } as;
+} wm_value;
+
+/* ---- regions ------------------------------------------------------------ *
+ * A region is a named stretch of code. It may be entered from any thread, many
+ * times, and nests: "step/attention" is `attention` entered while `step` was
+ * the innermost open region of the same thread. Time is inclusive. All entries
+ * of one region in one run make one sample.
+ *
+ * An end closes the innermost open entry of that name in its thread, even if
+ * other regions were opened since and are still open (begin A, begin B, end A,
+ * end B is legal: both are measured in full, and B is "A/B"). An end with
+ * nothing to close, and a begin still open when its run ends, mark that row
+ * with status `error`; everything else is kept.
+ *
+ * Cost: about two reads of the cycle counter a pair with a session active, and
+ * one load and one branch without. No lock, allocation or system call once a
+ * thread has made its first mark in a session. */
+
+/** 1 while a session is taking marks. Read it; never write it. */
+extern WM_API int wm_active;
+
+/** The id of a region name. Process-wide, never reused, the same for equal
+ *  names. Returns 0 when memory ran out (marks of id 0 are ignored). `name` is
+ *  copied; a '/' in it is kept but reads like nesting. Any thread. */
+WM_API uint32_t wm_region_id(const char *name);
+/** Enter and leave by id. Any thread. */
+WM_API void wm_begin_id(uint32_t id);
+WM_API void wm_end_id(uint32_t id);
+/** Enter and leave by name: a hash look-up dearer than by id. Any thread. */
+WM_API void wm_begin(const char *name);
+WM_API void wm_end(const char *name);
+
+#ifdef WM_DISABLE /* every mark compiles to nothing */
+#define WM_BEGIN(name) ((void)0)
+#define WM_END(name)   ((void)0)
+#define WM_SCOPE(name) ((void)0)
+#else
+#define WM_IS_ACTIVE() WM_UNLIKELY(__atomic_load_n(&wm_active, __ATOMIC_RELAXED))
+
+/** The id kept at a call site; interned the first time it is needed. */
+static inline uint32_t wm_site_id(uint32_t *site, const char *name) {
+    uint32_t id = __atomic_load_n(site, __ATOMIC_RELAXED);
+    if (WM_UNLIKELY(id == 0)) {
+        id = wm_region_id(name);
+        __atomic_store_n(site, id, __ATOMIC_RELAXED);
+    }
+    return id;
+}
+
+/** Enter and leave a region whose name is a string literal. */
+#define WM_BEGIN(name)                                                                                       \
+    do {                                                                                                     \
+        if (WM_IS_ACTIVE()) {                                                                                \
+            static uint32_t wm_site_;                                                                        \
+            wm_begin_id(wm_site_id(&wm_site_, "" name ""));                                                  \
+        }                                                                                                    \
+    } while (0)
+#define WM_END(name)                                                                                         \
+    do {                                                                                                     \
+        if (WM_IS_ACTIVE()) {                                                                                \
+            static uint32_t wm_site_;                                                                        \
+            wm_end_id(wm_site_id(&wm_site_, "" name ""));                                                    \
+        }                                                                                                    \
+    } while (0)
+
+static inline void wm_scope_leave(const uint32_t *id) {
+    if (*id) wm_end_id(*id);
+}
+static inline uint32_t wm_scope_enter(uint32_t *site, const char *name) {
+    uint32_t id = 0;
+    if (WM_IS_ACTIVE()) {
+        id = wm_site_id(site, name);
+        wm_begin_id(id);
+    }
+    return id;
+}
+#define WM_CAT_(a, b) a##b
+#define WM_CAT(a, b)  WM_CAT_(a, b)
+/** A region from here to the end of the enclosing block, however it is left. */
+#define WM_SCOPE(name)                                                                                       \
+    static uint32_t WM_CAT(wm_site_, __LINE__);                                                              \
+    __attribute__((cleanup(wm_scope_leave))) uint32_t WM_CAT(wm_scope_, __LINE__) =                          \
+        wm_scope_enter(&WM_CAT(wm_site_, __LINE__), "" name "")
+#endif
+
+/** The optimiser must assume that all memory is read and written here, `p`'s
+ *  included: work whose result is in memory reachable from `p` is kept. */
+static inline void wm_keep(const void *p) { __asm__ volatile("" : : "g"(p) : "memory"); }
+/** The same for a value in a register: WM_KEEP(sum). `x` is an lvalue. */
+#define WM_KEEP(x) __asm__ volatile("" : "+m,r"(x) : : "memory")
+
+/* ---- benchmarks --------------------------------------------------------- */
+
+/** What a benchmark's function is handed: one run of one configuration. The
+ *  pointer is valid in that call only. With several threads each has its own. */
+typedef struct wm_state wm_state;
+typedef void (*wm_fn)(wm_state *st);
+
+/** Parameters of the configuration, by name. Asking for one that does not
+ *  exist or has another type fails the configuration, naming it, and returns
+ *  0, 0.0, "" or false. wm_f64 also takes an int64. Strings are borrowed for
+ *  the call. */
+WM_API int64_t wm_i64(wm_state *st, const char *name);
+WM_API double wm_f64(wm_state *st, const char *name);
+WM_API const char *wm_str(wm_state *st, const char *name);
+WM_API bool wm_bool(wm_state *st, const char *name);
+/** Any parameter. WM_ENOTFOUND where there is none of that name. */
+WM_API wm_status wm_param(wm_state *st, const char *name, wm_value *out);
+
+/** The pointer a benchmark was registered with, and one that a set-up function
+ *  leaves for the runs and the tear-down of its configuration. */
+WM_API void *wm_user(wm_state *st);
+WM_API void wm_set_data(wm_state *st, void *data);
+WM_API void *wm_data(wm_state *st);
+
+/** Leave this configuration out, or fail it. The function should return after
+ *  it; the sweep goes on with the next configuration. `why` is printf text and
+ *  becomes the row's reason. The first call counts. */
+WM_API void wm_skip(wm_state *st, const char *why, ...) WM_PRINTF(2, 3);
+WM_API void wm_fail(wm_state *st, const char *why, ...) WM_PRINTF(2, 3);
+
+/** Work done in one run (inside WM_REPEAT: in one repetition) of a region.
+ *  Amounts of one run add up; each gives a rate over the region's time:
+ *  flop_rate [FLOP/s], byte_rate [B/s], item_rate [item/s]. `region` is a path
+ *  ("step/attention"), a name that is the last part of one path only, or NULL
+ *  for the whole function. */
+WM_API void wm_add_flops(wm_state *st, const char *region, double count);
+WM_API void wm_add_bytes(wm_state *st, const char *region, double count);
+WM_API void wm_add_items(wm_state *st, const char *region, double count);
+
+/** A value of the caller's own for this run, in base units: a metric of the
+ *  innermost region open in this thread, else of the whole function. Several in
+ *  one run add up. `unit` may be "". A value that is not finite is kept as a
+ *  null. */
+WM_API void wm_record(wm_state *st, const char *metric, double value, const char *unit);
+
+/** Time the caller measured (by another device's clock, say): replaces the
+ *  measured time of the region (NULL: the whole function) in this run. */
+WM_API void wm_set_time_ns(wm_state *st, const char *region, double time_ns);
+
+/** Threads that run the function at once (`--threads`), and this one's index. */
+WM_API int wm_threads(wm_state *st);
+WM_API int wm_thread(wm_state *st);
+
+/** Repeat work that is too short to time alone, as one timed batch:
+ *
+ *      WM_REPEAT(st, "add") { x = add(x, 3); WM_KEEP(x); }
+ *
+ *  The core finds the count once for each configuration, so that a batch lasts
+ *  `--batch-time`; samples are per repetition, the row's `batch` has the count.
+ *  The body must be left by its end only (no break, return or goto). Cold
+ *  caches and repetition exclude each other: under `--cache-control all` the
+ *  body runs once a run, and a warning says so. */
+typedef struct wm_repeat {
+    uint64_t count; /**< repetitions in the batch at hand; 0 when all is done */
+    uint64_t begin_ticks;
+    wm_state *st;
+    uint32_t id;
+    uint32_t phase;
+} wm_repeat;
+WM_API wm_repeat wm_repeat_begin(wm_state *st, const char *region);
+WM_API void wm_repeat_again(wm_repeat *r);
+#define WM_REPEAT(st, name)                                                                                  \
+    for (wm_repeat wm_repeat_ = wm_repeat_begin((st), "" name ""); wm_repeat_.count;                         \
+         wm_repeat_again(&wm_repeat_))                                                                       \
+        for (uint64_t wm_left_ = wm_repeat_.count; wm_left_; wm_left_--)
+
+/** A metric computed by a C function, beside `--derive` formulas. */
+typedef struct wm_derivation {
+    const char *metric;
+    const char *unit;   /**< "" for a ratio */
+    const char *inputs; /**< comma list of metrics and numeric parameters */
+    /** Computes *out from in[], in the order of `inputs`; false: no value. Pure;
+     *  called on the controlling thread. */
+    bool (*compute)(void *user, const double *in, double *out);
+} wm_derivation;
+
+/** A benchmark: a function and what goes with it. */
+typedef struct wm_benchmark {
+    size_t struct_size;
+    const char *name;
+    wm_fn run;
+    wm_fn setup;         /**< before the first run of a configuration; may be NULL */
+    wm_fn teardown;      /**< after its last run, also after a failure; may be NULL */
+    void *user;          /**< what wm_user returns */
+    const char *options; /**< spelled as on the command line; may be NULL */
+    const wm_derivation *derivations;
+    size_t derivation_count;
+} wm_benchmark;
+
+#define WM_BENCHMARK_INIT                                                                                    \
+    { sizeof(wm_benchmark), NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0 }
+
+/** Add a benchmark to the list that wm_main runs. The struct and its texts are
+ *  copied. With interleaved and random order, set-up and tear-down run again
+ *  whenever the configuration changes.
+ *  Returns  WM_OK; WM_EINVAL (no name or function, or a name already taken);
+ *           WM_ENOMEM.   Threads  one at a time. */
+WM_API wm_status wm_benchmark_register(const wm_benchmark *bench, wm_error *err);
+
+/** Register `fn` before main runs, under its own name. */
+#define WM_BENCHMARK(fn, options) WM_BENCHMARK_WITH(fn, NULL, NULL, NULL, options)
+#define WM_BENCHMARK_WITH(fn, setup, teardown, user, options)                                                \
+    __attribute__((constructor)) static void wm_register_##fn(void) {                                        \
+        const wm_benchmark wm_bench_ = {                                                                     \
+            sizeof(wm_benchmark), #fn, fn, setup, teardown, user, options, NULL, 0};                         \
+        wm_benchmark_register_static(&wm_bench_);                                                            \
+    }
+/** What WM_BENCHMARK calls: a failure is kept and reported by wm_main. */
+WM_API void wm_benchmark_register_static(const wm_benchmark *bench);
+
+/** The command line of a benchmark program: parses, measures, prints. It alone
+ *  writes to stdout and stderr. See warpmeter-benchmark(1).
+ *  Returns  the exit status: 0; 1 a configuration failed; 2 usage; 3 nothing
+ *           was measured; 4 a result could not be written. */
+WM_API int wm_main(int argc, char **argv);
+#define WM_MAIN()                                                                                            \
+    int main(int argc, char **argv) { return wm_main(argc, argv); }
+
+/* ---- sessions and sweeps ------------------------------------------------ */
+
+typedef struct wm_session wm_session;
+typedef struct wm_sweep wm_sweep;
+typedef struct wm_table wm_table;
+
+typedef enum wm_log_level {
+    WM_LOG_ERROR = 0,
+    WM_LOG_WARNING = 1,
+    WM_LOG_INFO = 2,
+    WM_LOG_DEBUG = 3
+} wm_log_level;
+/** Called on the controlling thread with one line, without a newline. */
+typedef void (*wm_log_fn)(void *user, wm_log_level level, const char *line);
+
+typedef struct wm_session_opts {
+    size_t struct_size;
+    const char *name; /**< what start/stop stretches are called; NULL: "session" */
+    wm_log_fn log;    /**< NULL: warnings are only kept in the table's context */
+    void *log_user;
+    size_t ring_marks;   /**< marks a thread can make in one run; 0: 262144. Beyond it
+                              marks are dropped, counted and reported */
+    const char *metrics; /**< for start/stop: comma list; NULL: "time" */
+    bool by_entry;       /**< for start/stop: a sample for each entry, not each run */
+} wm_session_opts;
+#define WM_SESSION_OPTS_INIT                                                                                 \
+    { sizeof(wm_session_opts), NULL, NULL, NULL, 0, NULL, false }
+
+/** Make a session: calibrates the clock (about 3 ms). `opts` may be NULL.
+ *  Several may exist; one at a time is active (between start and stop, or while
+ *  a sweep of it is stepping).
+ *  Returns  WM_OK; WM_ENOMEM; WM_EINVAL. */
+WM_API wm_status wm_session_create(const wm_session_opts *opts, wm_session **out, wm_error *err);
+/** Stops the session if it is active. All its sweeps must be destroyed first. */
+WM_API void wm_session_destroy(wm_session *session);
+/** Measure a stretch of code without a sweep: each start/stop pair is a run.
+ *  Returns  WM_OK; WM_EBUSY (another session is active); WM_ESTATE; WM_ENOTFOUND
+ *           (an unknown metric, named); WM_ENOMEM. */
+WM_API wm_status wm_session_start(wm_session *session, wm_error *err);
+WM_API wm_status wm_session_stop(wm_session *session, wm_error *err);
+/** The result table of all that the session measured so far. The caller owns
+ *  *out; it does not change and outlives the session. */
+WM_API wm_status wm_session_table(wm_session *session, wm_table **out, wm_error *err);
+/** Every raw sample, as a table. */
+WM_API wm_status wm_session_samples(wm_session *session, wm_table **out, wm_error *err);
+
+/** Prepare a sweep of one benchmark: parse the options (the benchmark's own,
+ *  then argv, which overrides), expand the axes, check metrics and formulas,
+ *  plan. Nothing runs. argv has no program name and may be NULL with argc 0.
+ *  Returns  WM_OK; WM_EPARSE or WM_EINVAL (the message names the option and what
+ *           it accepts); WM_ENOTFOUND (metric, region or name, with the nearest
+ *           known ones); WM_ENOMEM. */
+WM_API wm_status wm_sweep_create(wm_session *session, const wm_benchmark *bench, int argc,
+                                 const char *const *argv, wm_sweep **out, wm_error *err);
+/** Tears down the current configuration if the sweep was left half way. */
+WM_API void wm_sweep_destroy(wm_sweep *sweep);
+/** Add one explicit configuration beside those of the axes (with the first
+ *  call, instead of the single empty one). Values are copied. Before the first
+ *  wm_sweep_next only. */
+WM_API wm_status wm_sweep_add_config(wm_sweep *sweep, size_t count, const char *const *names,
+                                     const wm_value *values, wm_error *err);
+/** The plan as a table (kind "plan"): a row for each metric with its pass, and
+ *  in the context the configurations, passes and calls. The caller owns *out. */
+WM_API wm_status wm_sweep_plan(wm_sweep *sweep, wm_table **out, wm_error *err);
+
+/** One call of the function. The core decides when the next is due. */
+typedef struct wm_step {
+    size_t struct_size;
+    wm_state *state; /**< for the function; valid until wm_sweep_done */
+    const char *benchmark;
+    const char *config_key;
+    size_t config;
+    int64_t run; /**< from 0; warm-up runs count up to -1 */
+    int32_t attempt;
+    int32_t pass;
+    int32_t threads;
+    bool warmup;
+    bool first_pass; /**< once-a-run work belongs here */
+} wm_step;
+#define WM_STEP_INIT                                                                                         \
+    { sizeof(wm_step), NULL, NULL, NULL, 0, 0, 0, 0, 1, false, false }
+
+/** Move to the next step: tears down and sets up configurations, opens windows,
+ *  evicts caches, then starts the measurement of the step.
+ *  Returns  true: run the function, then call wm_sweep_done. false: the sweep is
+ *           over; err->code is WM_OK, or the failure that ended it early. */
+WM_API bool wm_sweep_next(wm_sweep *sweep, wm_step *step, wm_error *err);
+/** End the step. `status` other than WM_OK fails the configuration with `why`
+ *  (may be NULL) as its reason; the sweep goes on. */
+WM_API wm_status wm_sweep_done(wm_sweep *sweep, const wm_step *step, wm_status status, const char *why,
+                               wm_error *err);
+/** Call the benchmark's C function for a step, in as many threads as it asks. */
+WM_API void wm_step_call(const wm_step *step);
+/** The whole loop, for benchmarks written in C.
+ *  Returns  WM_OK; WM_EFAILED when a configuration failed (all others were
+ *           measured); WM_EBUSY; WM_ENOMEM; WM_EIO. */
+WM_API wm_status wm_sweep_run(wm_sweep *sweep, wm_error *err);
+
+/* ---- tables ------------------------------------------------------------- *
+ * A table is typed columns of values, each with a unit, and a context: an
+ * ordered list of facts about the machine and the measurement. It does not
+ * change once built. Reading one is safe from any thread. The columns of each
+ * kind are described in docs/format.md. */
+
+WM_API void wm_table_destroy(wm_table *table);
+/** "results", "samples", "comparison", "plan", "metrics" or "doctor". */
+WM_API const char *wm_table_kind(const wm_table *table);
+WM_API size_t wm_table_rows(const wm_table *table);
+WM_API size_t wm_table_columns(const wm_table *table);
+
+typedef struct wm_column {
+    const char *name;
+    wm_type type;
+    const char *unit; /**< "" for none; "row" where the row's `unit` column has it */
+} wm_column;
+/** Column number `column`; WM_EINVAL when out of range. */
+WM_API wm_status wm_table_column(const wm_table *table, size_t column, wm_column *out);
+/** The number of the column of that name, or SIZE_MAX. */
+WM_API size_t wm_table_find(const wm_table *table, const char *name);
+/** One cell; a null has its reason. WM_EINVAL when out of range. */
+WM_API wm_status wm_table_get(const wm_table *table, size_t row, size_t column, wm_value *out);
+/** Number of context entries, and one of them. */
+WM_API size_t wm_table_context_count(const wm_table *table);
+WM_API wm_status wm_table_context(const wm_table *table, size_t index, const char **key, wm_value *out);
+
+typedef struct wm_write_opts {
+    size_t struct_size;
+    bool color;    /**< text: ANSI styles */
+    bool unicode;  /**< text: ± and µ; otherwise plain ASCII */
+    int32_t width; /**< text: columns of the terminal; 0: no limit */
+} wm_write_opts;
+#define WM_WRITE_OPTS_INIT                                                                                   \
+    { sizeof(wm_write_opts), false, false, 0 }
+
+/** Read a file that this library wrote: JSON or CSV (whose context lies beside
+ *  it in FILE.context.json). `format` NULL: from the suffix.
+ *  Returns  WM_OK; WM_EIO; WM_EPARSE (names the place); WM_EUNSUPPORTED (a
+ *           schema that is too new, or a format that is not read); WM_ENOMEM. */
+WM_API wm_status wm_table_read(const char *path, const char *format, wm_table **out, wm_error *err);
+/** Write to a file, in full or not at all (it appears by rename). `format` is
+ *  "text", "csv", "json", "gbench-json" or "markdown"; NULL: from the suffix.
+ *  `opts` may be NULL. */
+WM_API wm_status wm_table_write(const wm_table *table, const char *path, const char *format,
+                                const wm_write_opts *opts, wm_error *err);
+/** Write to an open stream; flushed, not closed. */
+WM_API wm_status wm_table_print(const wm_table *table, FILE *stream, const char *format,
+                                const wm_write_opts *opts, wm_error *err);
+
+typedef struct wm_select_opts {
+    size_t struct_size;
+    const char *columns; /**< comma list, in the order wanted; NULL: all */
+    const char *sort;    /**< comma list; "-name" for descending; stable; nulls last */
+    const char *filter;  /**< conditions joined by ',' (all must hold): name=value,
+                              !=, <, <=, >, >=, name~regex */
+} wm_select_opts;
+#define WM_SELECT_OPTS_INIT                                                                                  \
+    { sizeof(wm_select_opts), NULL, NULL, NULL }
+/** A new table of the chosen rows and columns; the caller owns *out. */
+WM_API wm_status wm_table_select(const wm_table *table, const wm_select_opts *opts, wm_table **out,
+                                 wm_error *err);
+
+typedef struct wm_compare_opts {
+    size_t struct_size;
+    double threshold; /**< a ratio within 1 ± this counts as the same; 0.01 */
+} wm_compare_opts;
+#define WM_COMPARE_OPTS_INIT                                                                                 \
+    { sizeof(wm_compare_opts), 0.01 }
+/** Compare two result tables row by row (benchmark, configuration, region,
+ *  metric): ratio contender/baseline with its 95 % interval and a verdict. Rows
+ *  that only one side has are kept and say so. The caller owns *out.
+ *  Returns  WM_OK; WM_ENOTFOUND (no row in common); WM_EINVAL (not results). */
+WM_API wm_status wm_table_compare(const wm_table *baseline, const wm_table *contender,
+                                  const wm_compare_opts *opts, wm_table **out, wm_error *err);
+
+/* ---- the machine -------------------------------------------------------- */
+
+/** What this machine can measure, what it cannot, why, and what to do about it,
+ *  as a table (kind "doctor"). May load libraries; makes no device context. */
+WM_API wm_status wm_doctor(wm_table **out, wm_error *err);
+/** The metrics whose names match a shell pattern (NULL: all), as a table (kind
+ *  "metrics"). */
+WM_API wm_status wm_metrics(const char *pattern, wm_table **out, wm_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,31 @@
+/** Writing files so that nothing is half written or silently lost. */
+#ifndef WMI_BASE_FILE_H
+#define WMI_BASE_FILE_H
+
+#include "base/text.h"
+
+/** Check that `path` can be written, before anything is measured, without
+ *  changing it: the folder exists and is writable, the path is no folder, and an
+ *  existing file is writable. The message names the path and the cause.
+ *  WM_EIO or WM_EPERM. */
+wm_status wmi_file_check(const char *path, wm_error *err);
+/** Replace `path` by the bytes, in full or not at all: a temporary file beside
+ *  it with a name of its own, written, flushed to the disk, renamed. Keeps an
+ *  existing file's mode. On failure the old file is untouched and the temporary
+ *  one gone. A symbolic link is followed. */
+wm_status wmi_file_replace(const char *path, const char *bytes, size_t n, wm_error *err);
+/** Write all bytes to an open descriptor; short writes and EINTR are handled. */
+wm_status wmi_fd_write(int fd, const char *bytes, size_t n, wm_error *err);
+/** The whole file, NUL-terminated; the caller frees *out. At most 4 GiB. */
+wm_status wmi_file_read(const char *path, char **out, size_t *n, wm_error *err);
+
+/** A file that grows line by line and is never half a line: raw samples. Held
+ *  under an exclusive lock, so that two processes do not mix; emptied on open. */
+typedef struct wmi_appender wmi_appender;
+wm_status wmi_appender_open(const char *path, wmi_appender **out, wm_error *err);
+/** One write per call; the bytes must end with a whole line. After a failure
+ *  the file is cut back to its last whole line. */
+wm_status wmi_appender_add(wmi_appender *a, const char *bytes, size_t n, wm_error *err);
+wm_status wmi_appender_close(wmi_appender *a, wm_error *err);
+
+#endif

@@ -1,0 +1,125 @@
+/** samples/: what is kept of a measurement: configurations, regions, metrics,
+ *  runs, and the series of values. Append-only columns. Includes base/ only. */
+#ifndef WMI_SAMPLES_SAMPLES_H
+#define WMI_SAMPLES_SAMPLES_H
+
+#include "base/error.h"
+
+typedef enum wmi_better { WMI_BETTER_NONE = 0, WMI_BETTER_LOWER, WMI_BETTER_HIGHER } wmi_better;
+/** "", "lower", "higher". */
+const char *wmi_better_text(wmi_better b);
+
+/** How values of several entries in one run make that run's value. */
+typedef enum wmi_combine { WMI_COMBINE_SUM = 0, WMI_COMBINE_MEAN, WMI_COMBINE_MAX } wmi_combine;
+
+/** A metric as the table knows it. All texts are copied by wmi_samples_metric. */
+typedef struct wmi_metric {
+    const char *name;
+    const char *unit; /* base unit; "" for a ratio or a plain count */
+    const char *text; /* one line */
+    const char *backend;
+    const char *timer; /* where the time comes from: "tsc", "monotonic", "manual"; "" otherwise */
+    wmi_better better;
+    wmi_combine combine;
+} wmi_metric;
+
+/** One point of the axes. */
+typedef enum wmi_config_state { WMI_CONFIG_OK = 0, WMI_CONFIG_SKIPPED, WMI_CONFIG_FAILED } wmi_config_state;
+typedef struct wmi_config {
+    uint32_t bench;     /* index of the benchmark */
+    char *key;          /* canonical text of the parameters: n=128,type=f32 */
+    size_t count;       /* parameters; names are shared by the benchmark's configurations */
+    const char **names; /* interned */
+    wm_value *values;   /* strings owned */
+    wmi_config_state state;
+    char *reason;            /* why it was skipped or failed; NULL */
+    const char *stop_reason; /* static: "runs", "min-time", ..., NULL while running */
+} wmi_config;
+
+/** A region: a name under a parent. Node 0 is the function as a whole. */
+typedef struct wmi_node {
+    uint32_t bench, parent, name; /* name: interned id */
+    char *path;                   /* "step/attention"; the benchmark's name for a root */
+} wmi_node;
+
+enum { WMI_CHUNK = 4096 };
+/** Values of one configuration x region x metric x pass, in chunks so that growing
+ *  copies nothing. batch and reason exist only when some value needs them. */
+typedef struct wmi_series {
+    uint32_t config, node, metric;
+    int32_t pass;
+    size_t n; /* values, nulls included */
+    size_t nulls;
+    double **value; /* chunks of WMI_CHUNK; NaN where reason is set */
+    int32_t **run;
+    uint8_t **reason; /* NULL: none is null */
+    size_t chunks, chunk_cap;
+    wm_reason last_reason;         /* of the last null */
+    uint64_t batch_min, batch_max; /* repetitions behind a value */
+    uint64_t entries;              /* entries behind all values */
+    uint32_t threads;              /* most threads that entered in one run */
+    uint64_t dropped, unmatched;   /* marks lost; begins or ends without a partner */
+    bool manual;                   /* the caller measured the time */
+} wmi_series;
+
+static inline double wmi_series_value(const wmi_series *s, size_t i) {
+    return s->value[i / WMI_CHUNK][i % WMI_CHUNK];
+}
+static inline int32_t wmi_series_run(const wmi_series *s, size_t i) {
+    return s->run[i / WMI_CHUNK][i % WMI_CHUNK];
+}
+static inline wm_reason wmi_series_reason(const wmi_series *s, size_t i) {
+    return s->reason ? (wm_reason)s->reason[i / WMI_CHUNK][i % WMI_CHUNK] : WM_REASON_NONE;
+}
+
+/** One execution of the function. */
+typedef struct wmi_run {
+    uint32_t config;
+    int32_t run, pass, attempt;
+    int64_t begin_ns, end_ns;
+    uint32_t flags; /* WMI_RUN_* */
+} wmi_run;
+enum { WMI_RUN_WARMUP = 1, WMI_RUN_FAILED = 2 };
+
+typedef struct wmi_samples wmi_samples;
+wmi_samples *wmi_samples_create(void); /* NULL when out of memory */
+void wmi_samples_destroy(wmi_samples *s);
+
+/* Adding. Each returns WM_OK or WM_ENOMEM, and leaves all as it was on failure. */
+wm_status wmi_samples_bench(wmi_samples *s, const char *name, uint32_t *out);
+wm_status wmi_samples_config(wmi_samples *s, uint32_t bench, size_t count, const char *const *names,
+                             const wm_value *values, uint32_t *out);
+wm_status wmi_samples_set_state(wmi_samples *s, uint32_t config, wmi_config_state state, const char *reason);
+/** The node for a name under a parent (found or added). parent UINT32_MAX: the
+ *  benchmark's root. */
+wm_status wmi_samples_node(wmi_samples *s, uint32_t bench, uint32_t parent, uint32_t name, uint32_t *out);
+/** The metric of that name (found or added). */
+wm_status wmi_samples_metric(wmi_samples *s, const wmi_metric *m, uint32_t *out);
+wm_status wmi_samples_run(wmi_samples *s, const wmi_run *run);
+/** The series of these keys (found or added); the pointer lives as long as s. */
+wm_status wmi_samples_series(wmi_samples *s, uint32_t config, uint32_t node, uint32_t metric, int32_t pass,
+                             wmi_series **out);
+/** Append one value, or a null when `why` is set. */
+wm_status wmi_series_add(wmi_series *series, int32_t run, double value, wm_reason why);
+
+/* Reading. */
+size_t wmi_samples_benches(const wmi_samples *s);
+const char *wmi_samples_bench_name(const wmi_samples *s, uint32_t bench);
+size_t wmi_samples_configs(const wmi_samples *s);
+wmi_config *wmi_samples_config_at(const wmi_samples *s, uint32_t config);
+size_t wmi_samples_nodes(const wmi_samples *s);
+const wmi_node *wmi_samples_node_at(const wmi_samples *s, uint32_t node);
+size_t wmi_samples_metrics(const wmi_samples *s);
+const wmi_metric *wmi_samples_metric_at(const wmi_samples *s, uint32_t metric);
+size_t wmi_samples_runs(const wmi_samples *s);
+const wmi_run *wmi_samples_run_at(const wmi_samples *s, size_t i);
+size_t wmi_samples_series_count(const wmi_samples *s);
+wmi_series *wmi_samples_series_at(const wmi_samples *s, size_t i); /* in order of creation */
+
+/** The canonical key of a configuration: name=value joined by ','; an int64 as
+ *  128, a double always with a point or an exponent, true and false, and a string
+ *  bare when it is a plain word that is none of these, else as a JSON string. The
+ *  caller frees; NULL when out of memory. */
+char *wmi_config_key(size_t count, const char *const *names, const wm_value *values);
+
+#endif

@@ -1,0 +1,63 @@
+/** The options of a sweep and of a benchmark program: one table makes the parser,
+ *  --help, and the check of what a benchmark's own option text may hold. */
+#ifndef WMI_SWEEP_OPTIONS_H
+#define WMI_SWEEP_OPTIONS_H
+
+#include "base/text.h"
+
+typedef enum wmi_order { WMI_ORDER_SEQUENTIAL = 0, WMI_ORDER_INTERLEAVED, WMI_ORDER_RANDOM } wmi_order;
+
+/** A list of texts. */
+typedef struct wmi_list {
+    char **v;
+    size_t n, cap;
+} wmi_list;
+wm_status wmi_list_add(wmi_list *l, const char *text, size_t n);
+void wmi_list_free(wmi_list *l);
+
+typedef struct wmi_options {
+    /* a sweep's own; -1, 0 or NULL: not given */
+    wmi_list axes;    /* texts; a later one replaces an earlier one of its name */
+    wmi_list configs; /* explicit configurations */
+    char *zip;
+    char *filter; /* extended regular expression on "benchmark/config_key" */
+    int64_t runs, warmup, min_runs, max_runs;
+    int64_t min_time_ns, timeout_ns, batch_time_ns;
+    double max_noise, target_ci, stable_threshold;
+    wmi_list metrics, derive;
+    char *normalize;
+    wmi_order order;
+    bool order_given;
+    uint64_t seed;
+    bool seed_given;
+    int64_t *threads; /* [thread_count] */
+    size_t thread_count;
+    int pin;         /* -1: no */
+    int cache_clear; /* -1 not given, 0 none, 1 all */
+    /* a program's */
+    wmi_list benchmarks;
+    wmi_list out; /* paths */
+    char *samples_path;
+    char *format;
+    int color; /* 0 auto, 1 always, 2 never */
+    int verbosity;
+    bool list, help_axes, list_metrics, dry_run, profile, help, version;
+} wmi_options;
+
+void wmi_options_init(wmi_options *o);
+void wmi_options_fini(wmi_options *o);
+
+/** Parse words (no program name) over what *o holds already: later ones win; lists
+ *  grow, but axes of the same name, metrics, and the first --out of a layer replace.
+ *  `program` false: options of a program are refused (a benchmark's own text).
+ *  `where` is for messages: "benchmark matmul" or NULL for the command line.
+ *  WM_EINVAL: one line that names the option, what was wrong and what is accepted;
+ *  an unknown option comes with the nearest. */
+wm_status wmi_options_parse(wmi_options *o, int argc, const char *const *argv, bool program,
+                            const char *where, wm_error *err);
+/** What is contradictory (min above max, --runs with --max-noise, ...): WM_EINVAL. */
+wm_status wmi_options_check(const wmi_options *o, wm_error *err);
+/** The option table as text for --help: one or two lines an option. */
+void wmi_options_help(wmi_buf *out);
+
+#endif

@@ -1,0 +1,42 @@
+/** From samples to the results table. */
+#ifndef WMI_TABLE_REDUCE_H
+#define WMI_TABLE_REDUCE_H
+
+#include "formula/formula.h"
+#include "samples/samples.h"
+#include "table/table.h"
+
+/** One derived metric: a formula or a C function, with the names it reads. */
+typedef struct wmi_derive {
+    wmi_formula *formula;            /* borrowed; NULL for a C function */
+    const wm_derivation *derivation; /* borrowed; NULL for a formula */
+} wmi_derive;
+
+/** How the rows of one benchmark are made. Borrowed for the call. */
+typedef struct wmi_reduce_opts {
+    const wmi_derive *derive;
+    size_t derive_count;
+    const char *baseline;    /* region to normalise against; NULL */
+    double stable_threshold; /* rel_stddev below it is stable: 0.02 */
+    const char *host;
+} wmi_reduce_opts;
+
+/** Check a derivation's inputs before anything runs: each name must be one of the
+ *  metrics or numeric parameters in `known`, or an earlier derived metric.
+ *  WM_ENOTFOUND names it, with the nearest known ones. */
+wm_status wmi_derive_check(const wmi_derive *derive, size_t count, const char *const *known,
+                           size_t known_count, wm_error *err);
+
+/** Make the results table. opts[i] belongs to benchmark i.
+ *  Rows: by benchmark, configuration, region (in order of first entry), metric
+ *  (measured ones in order of first sample, derived ones last). A configuration
+ *  that was skipped or failed before any sample has one row with its reason.
+ *  A function that marked regions has no row for itself unless something was
+ *  recorded for it (a node 0 series of another metric than time).
+ *  Memory: 8 bytes a sample of the largest series, beside the table. */
+wm_status wmi_reduce(const wmi_samples *samples, const wmi_reduce_opts *opts, wm_table **out, wm_error *err);
+/** The raw samples as a table; `from` series positions are for streaming: only
+ *  samples past from[series] are added, and from[] is advanced. NULL: all. */
+wm_status wmi_samples_to_table(const wmi_samples *samples, wm_table **out, wm_error *err);
+
+#endif

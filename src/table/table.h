@@ -1,0 +1,121 @@
+/** table/: the table, its schema, and how samples become rows (reduce: combine,
+ *  derive, summarise, normalise). Includes base/, stats/, formula/ and samples/. */
+#ifndef WMI_TABLE_TABLE_H
+#define WMI_TABLE_TABLE_H
+
+#include "base/text.h"
+
+/* ---- building a table ---- */
+
+/** A new empty table of a kind (static text); NULL when out of memory. */
+wm_table *wmi_table_create(const char *kind);
+/** Add a column; name and unit are copied. Legal only before the first row.
+ *  A name that is taken is changed the same way for every sink: "param_" in
+ *  front, and then "_2", "_3" behind, until it is free. *out: its number. */
+wm_status wmi_table_add_column(wm_table *t, const char *name, wm_type type, const char *unit, size_t *out);
+/** Add a row of nulls (WM_REASON_NOT_APPLICABLE). *out: its number. */
+wm_status wmi_table_add_row(wm_table *t, size_t *out);
+/** Set a cell. Strings are copied (equal ones are kept once). An int64 is widened
+ *  for a double column; any other type that does not fit is WM_EINVAL. A double
+ *  that is not finite is stored as a null (WM_REASON_NOT_FINITE). */
+wm_status wmi_table_set(wm_table *t, size_t row, size_t column, wm_value v);
+/** Add a context entry, or replace the one of that key. Copied. */
+wm_status wmi_table_set_context(wm_table *t, const char *key, wm_value v);
+/** The context entry of that key, or a null (WM_REASON_NOT_APPLICABLE). */
+wm_value wmi_table_context_value(const wm_table *t, const char *key);
+/** A cell without checks: row and column are in range. */
+wm_value wmi_table_cell(const wm_table *t, size_t row, size_t column);
+/** Are both equal: kind, columns, units, context, cells, reasons of nulls? When
+ *  not, *why (may be NULL) gets the first difference. For tests and `convert`. */
+bool wmi_table_equal(const wm_table *a, const wm_table *b, wmi_buf *why);
+
+/* ---- schema of the "results" table ----
+ * X(id, name, type, unit, text). unit "row": the row's `unit` column has it. Columns
+ * after these are the parameters. docs/format.md is checked against this list. */
+#define WMI_RESULT_COLUMNS(X)                                                                                \
+    X(BENCHMARK, "benchmark", WM_STR, "", "name of the benchmark")                                           \
+    X(REGION, "region", WM_STR, "", "path of the region; the benchmark's name for the whole function")       \
+    X(METRIC, "metric", WM_STR, "", "name of the metric")                                                    \
+    X(UNIT, "unit", WM_STR, "", "base unit of the row's values; empty for a ratio or a count")               \
+    X(MEAN, "mean", WM_F64, "row", "arithmetic mean of the samples")                                         \
+    X(STDDEV, "stddev", WM_F64, "row", "standard deviation, n - 1 in the denominator")                       \
+    X(MIN, "min", WM_F64, "row", "smallest sample")                                                          \
+    X(MAX, "max", WM_F64, "row", "largest sample")                                                           \
+    X(MEDIAN, "median", WM_F64, "row", "median")                                                             \
+    X(P05, "p05", WM_F64, "row", "5th percentile, linear between order statistics")                          \
+    X(P95, "p95", WM_F64, "row", "95th percentile, linear between order statistics")                         \
+    X(SAMPLES, "samples", WM_I64, "", "samples behind the row, nulls left out")                              \
+    X(CI95_LOW, "ci95_low", WM_F64, "row", "95 % confidence interval of the mean (Student's t)")             \
+    X(CI95_HIGH, "ci95_high", WM_F64, "row", "its upper end")                                                \
+    X(REL_STDDEV, "rel_stddev", WM_F64, "", "stddev / |mean|, a ratio")                                      \
+    X(STABLE, "stable", WM_BOOL, "", "whether rel_stddev is below the threshold")                            \
+    X(OUTLIERS, "outliers", WM_I64, "", "samples beyond Tukey's fences; counted, not dropped")               \
+    X(BETTER, "better", WM_STR, "", "lower, higher, or empty where neither is better")                       \
+    X(BASELINE, "baseline", WM_STR, "", "region that ratio refers to")                                       \
+    X(RATIO, "ratio", WM_F64, "", "mean / the baseline's mean, same configuration and metric")               \
+    X(RATIO_CI95_LOW, "ratio_ci95_low", WM_F64, "", "95 % interval of ratio (Fieller)")                      \
+    X(RATIO_CI95_HIGH, "ratio_ci95_high", WM_F64, "", "its upper end")                                       \
+    X(STATUS, "status", WM_STR, "", "ok, skipped, failed, missing or error")                                 \
+    X(REASON, "reason", WM_STR, "", "why status is not ok")                                                  \
+    X(STOP_REASON, "stop_reason", WM_STR, "", "why no further run was made")                                 \
+    X(KERNEL, "kernel", WM_STR, "", "name of the kernel, where one ran on an accelerator")                   \
+    X(KERNELS, "kernels", WM_I64, "", "kernels in all runs")                                                 \
+    X(ENTRIES, "entries", WM_I64, "", "times the region was entered, in all runs")                           \
+    X(THREADS, "threads", WM_I64, "", "most threads that entered the region in one run")                     \
+    X(SHARED, "shared", WM_BOOL, "", "whether other work shared the device")                                 \
+    X(BACKEND, "backend", WM_STR, "", "what measured it")                                                    \
+    X(TIMER, "timer", WM_STR, "", "source of a time: tsc, cntvct, monotonic or manual")                      \
+    X(BATCH, "batch", WM_I64, "", "repetitions behind one sample")                                           \
+    X(EVALUATED, "evaluated", WM_STR, "",                                                                    \
+      "derived metrics: samples or summary, what the formula was applied to")                                \
+    X(SM_CLOCK_HZ, "sm_clock_hz", WM_F64, "Hz", "clock that an accelerator ran at")                          \
+    X(DEVICE, "device", WM_STR, "", "accelerator, where one was used")                                       \
+    X(HOST, "host", WM_STR, "", "name of the machine")                                                       \
+    X(CONFIG_KEY, "config_key", WM_STR, "", "canonical text of the configuration")
+
+enum {
+#define WMI_RESULT_ENUM(id, name, type, unit, text) WMI_COL_##id,
+    WMI_RESULT_COLUMNS(WMI_RESULT_ENUM)
+#undef WMI_RESULT_ENUM
+        WMI_COL_COUNT
+};
+/** An empty results table with all columns of the schema, then `count` parameter
+ *  columns; NULL when out of memory. */
+wm_table *wmi_results_create(size_t count, const char *const *params, const wm_type *types);
+
+/* The "samples" table: a row for each value. Parameters follow. */
+#define WMI_SAMPLE_COLUMNS(X)                                                                                \
+    X(BENCHMARK, "benchmark", WM_STR, "", "name of the benchmark")                                           \
+    X(REGION, "region", WM_STR, "", "path of the region")                                                    \
+    X(METRIC, "metric", WM_STR, "", "name of the metric")                                                    \
+    X(UNIT, "unit", WM_STR, "", "base unit of value")                                                        \
+    X(RUN, "run", WM_I64, "", "number of the run, from 0")                                                   \
+    X(PASS, "pass", WM_I64, "", "pass that read it")                                                         \
+    X(VALUE, "value", WM_F64, "row", "the sample")                                                           \
+    X(REASON, "reason", WM_STR, "", "slug of the reason where value is null")                                \
+    X(CONFIG_KEY, "config_key", WM_STR, "", "canonical text of the configuration")
+enum {
+#define WMI_SAMPLE_ENUM(id, name, type, unit, text) WMI_SCOL_##id,
+    WMI_SAMPLE_COLUMNS(WMI_SAMPLE_ENUM)
+#undef WMI_SAMPLE_ENUM
+        WMI_SCOL_COUNT
+};
+wm_table *wmi_samples_table_create(size_t count, const char *const *params, const wm_type *types);
+
+/* The "comparison" table that wm_table_compare makes. */
+#define WMI_COMPARISON_COLUMNS(X)                                                                            \
+    X(BENCHMARK, "benchmark", WM_STR, "", "name of the benchmark")                                           \
+    X(CONFIG_KEY, "config_key", WM_STR, "", "canonical text of the configuration")                           \
+    X(REGION, "region", WM_STR, "", "path of the region")                                                    \
+    X(METRIC, "metric", WM_STR, "", "name of the metric")                                                    \
+    X(UNIT, "unit", WM_STR, "", "base unit of both means")                                                   \
+    X(BASELINE_MEAN, "baseline_mean", WM_F64, "row", "mean in the first file")                               \
+    X(CONTENDER_MEAN, "contender_mean", WM_F64, "row", "mean in the second file")                            \
+    X(RATIO, "ratio", WM_F64, "", "contender / baseline")                                                    \
+    X(RATIO_CI95_LOW, "ratio_ci95_low", WM_F64, "", "95 % interval of ratio (Fieller)")                      \
+    X(RATIO_CI95_HIGH, "ratio_ci95_high", WM_F64, "", "its upper end")                                       \
+    X(VERDICT, "verdict", WM_STR, "",                                                                        \
+      "better, worse, changed (no direction), same, undecided, only-baseline, only-contender or missing")    \
+    X(REASON, "reason", WM_STR, "", "why there is no ratio or interval")
+
+#endif
