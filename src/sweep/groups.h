@@ -1,0 +1,30 @@
+/** Metric groups: text files `NAME.metrics` that name the metrics to read together,
+ *  formulas over them, and a line of prose. One `key: value` a line, '#' starts a
+ *  comment line:
+ *      text: How well the caches serve the loads
+ *      metrics: cache-references, cache-misses
+ *      derive: cache_miss_ratio = `cache-misses`/`cache-references`
+ *  metrics and derive may repeat. */
+#ifndef WMI_SWEEP_GROUPS_H
+#define WMI_SWEEP_GROUPS_H
+
+#include "sweep/options.h"
+
+typedef struct wmi_group {
+    char *name, *text;
+    wmi_list metrics, derive;
+} wmi_group;
+
+/** Parse the text of a group file; `where` is for messages. WM_EPARSE names the line. */
+wm_status wmi_group_parse(const char *name, const char *where, const char *text, size_t n, wmi_group *out,
+                          wm_error *err);
+/** Find and parse the group `name`, in the folders (colon list) of the environment
+ *  variable WARPMETER_METRICS, else ../share/warpmeter/metrics beside the
+ *  library, else the folder it was installed to, else the source tree it was built
+ *  from. WM_ENOTFOUND lists the groups there are. */
+wm_status wmi_group_load(const char *name, wmi_group *out, wm_error *err);
+/** The names of all groups that can be found, sorted, each once. */
+wm_status wmi_group_names(wmi_list *out, wm_error *err);
+void wmi_group_fini(wmi_group *g);
+
+#endif
