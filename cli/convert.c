@@ -1,0 +1,43 @@
+#include "cli.h"
+
+#include <string.h>
+#include <sys/stat.h>
+
+enum { FROM, TO };
+static const cli_option options[] = {
+    [FROM] = {"--from", "NAME", "format of IN: csv or json; the suffix says it otherwise"},
+    [TO] = {"--to", "NAME", "format of OUT: " CLI_FORMATS},
+    {NULL, NULL, NULL},
+};
+
+static bool same_file(const char *a, const char *b) {
+    struct stat sa, sb;
+    return stat(a, &sa) == 0 && stat(b, &sb) == 0 && sa.st_dev == sb.st_dev && sa.st_ino == sb.st_ino;
+}
+
+static int write_table(const wm_table *table, const char *path, const char *format) {
+    wm_error err = WM_ERROR_INIT;
+    if (strcmp(path, "-") == 0) return cli_print(table, format, NULL);
+    if (wm_table_write(table, path, format, NULL, &err) == WM_OK) return CLI_OK;
+    if (err.code == WM_EIO || err.code == WM_EPERM) return cli_complain(CLI_OUTPUT, "%s", err.message);
+    return cli_complain_error(&err);
+}
+
+static int run(const cli_args *args) {
+    const char *in = args->operand[0], *out = args->operand[1];
+    wm_table *table = NULL;
+    if (same_file(in, out))
+        return cli_complain(
+            CLI_BAD, "'%s' and '%s' are the same file; convert needs another name to write to", in, out);
+    if (strcmp(out, "-") == 0 && !args->value[TO])
+        return cli_complain(CLI_BAD, "writing to stdout needs --to " CLI_FORMATS);
+    int status = cli_read(in, args->value[FROM], &table);
+    if (status != CLI_OK) return status;
+    status = write_table(table, out, args->value[TO]);
+    wm_table_destroy(table);
+    return status;
+}
+
+const cli_command cli_convert = {
+    "convert", "IN OUT", 2, 2, "Write a file again in another format", options, run,
+};

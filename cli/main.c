@@ -1,0 +1,64 @@
+/* warpmeter: look at this machine and at the files that benchmarks wrote. */
+#include "cli.h"
+
+#include <signal.h>
+#include <string.h>
+
+static const cli_command *const commands[] = {&cli_doctor,  &cli_show,    &cli_convert,
+                                              &cli_compare, &cli_metrics, &cli_version};
+enum { COMMANDS = sizeof commands / sizeof commands[0] };
+
+static int print_commands(void) {
+    fputs("usage: warpmeter COMMAND [options] [operands]\n"
+          "Look at this machine and at the files that benchmarks wrote.\n\n",
+          stdout);
+    for (size_t i = 0; i < COMMANDS; i++) printf("  %-10s%s\n", commands[i]->name, commands[i]->text);
+    fputs("\n  --help    this text; warpmeter COMMAND --help tells of one command\n"
+          "  --version the version\n\n"
+          "The manual pages are warpmeter(1) and warpmeter-COMMAND(1).\n",
+          stdout);
+    return CLI_OK;
+}
+
+static int print_help(const cli_command *command) {
+    printf("usage: warpmeter %s [options]%s%s\n%s.\n\n", command->name, command->operands[0] ? " " : "",
+           command->operands, command->text);
+    for (const cli_option *o = command->options; o->name; o++) {
+        char left[32];
+        snprintf(left, sizeof left, "%s %s", o->name, o->arg);
+        printf("  %-20s%s\n", left, o->text);
+    }
+    printf("  %-20s%s\n\nThe manual page is warpmeter-%s(1).\n", "--help", "this text", command->name);
+    return CLI_OK;
+}
+
+static int run_command(const cli_command *command, int argc, char **argv) {
+    cli_args args;
+    int status = cli_args_read(command, argc, argv, &args);
+    if (status != CLI_OK) return status;
+    return args.help ? print_help(command) : command->run(&args);
+}
+
+static int unknown_word(const char *word) {
+    const char *names[COMMANDS + 2];
+    size_t count = 0;
+    for (size_t i = 0; i < COMMANDS; i++) names[count++] = commands[i]->name;
+    names[count++] = "--help";
+    names[count++] = "--version";
+    return cli_unknown(word[0] == '-' ? "option" : "command", word, "warpmeter", names, count);
+}
+
+static int dispatch(int argc, char **argv) {
+    const char *word = argc > 1 ? argv[1] : "--help";
+    if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) return print_commands();
+    if (strcmp(word, "--version") == 0) word = cli_version.name;
+    for (size_t i = 0; i < COMMANDS; i++)
+        if (strcmp(word, commands[i]->name) == 0) return run_command(commands[i], argc - 2, argv + 2);
+    return unknown_word(word);
+}
+
+int main(int argc, char **argv) {
+    /* A reader that went away is a failed write, which is reported like any other. */
+    signal(SIGPIPE, SIG_IGN);
+    return cli_finish(dispatch(argc, argv));
+}

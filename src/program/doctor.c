@@ -1,0 +1,172 @@
+/* wm_doctor: what this machine can measure, what it cannot, why, and what to do
+ * about it. Every backend tells of itself; the rest are facts about the machine
+ * that decide how far a measurement can be trusted. */
+#include "backend/backend.h"
+#include "base/clock.h"
+#include "formula/formula.h"
+#include "machine/machine.h"
+#include "table/table.h"
+
+/* X(id, name) */
+#define DOCTOR_COLUMNS(X)                                                                                    \
+    X(COMPONENT, "component")                                                                                \
+    X(ITEM, "item")                                                                                          \
+    X(STATE, "state")                                                                                        \
+    X(VALUE, "value")                                                                                        \
+    X(REASON, "reason")                                                                                      \
+    X(REMEDY, "remedy")
+
+enum {
+#define DOCTOR_ENUM(id, name) COL_##id,
+    DOCTOR_COLUMNS(DOCTOR_ENUM)
+#undef DOCTOR_ENUM
+        COL_COUNT
+};
+
+static const char *const column_names[COL_COUNT] = {
+#define DOCTOR_NAME(id, name) name,
+    DOCTOR_COLUMNS(DOCTOR_NAME)
+#undef DOCTOR_NAME
+};
+
+static const char *const state_names[] = {
+    [WMI_STATE_OK] = "ok", [WMI_STATE_LIMITED] = "limited", [WMI_STATE_ABSENT] = "absent"};
+
+static wm_status probe_timer(wmi_probe *p, wm_error *err) {
+    wmi_clock clock;
+    wm_error why = WM_ERROR_INIT;
+    wm_status status = wmi_clock_init(&clock, &why);
+    if (status == WM_OK) {
+        bool counter = wmi_clock_counter;
+        wmi_probe_add(p, "timer", "source", counter ? WMI_STATE_OK : WMI_STATE_LIMITED,
+                      counter ? "" : "no cycle counter that runs at one rate, or WARPMETER_TIMER is set",
+                      counter ? "" : "none needed: a pair of marks costs more", "%s", wmi_clock_name());
+        wmi_probe_add(p, "timer", "cost", WMI_STATE_OK, "", "", "%.1f ns for a begin and an end",
+                      clock.pair_cost_ns);
+        return WM_OK;
+    }
+    if (status != WM_EUNSUPPORTED) return wmi_error_set(err, status, why.native_code, "%s", why.message);
+    wmi_probe_add(p, "timer", "source", WMI_STATE_ABSENT, why.message, "unset WARPMETER_TIMER", "%s", "");
+    return WM_OK;
+}
+
+static void probe_formulas(wmi_probe *p) {
+    const char *version = NULL, *path = NULL;
+    wm_error why = WM_ERROR_INIT;
+    if (wmi_formula_library(&version, &path, &why) == WM_OK) {
+        wmi_probe_add(p, "formulas", "muParser", WMI_STATE_OK, "", "", "%s (%s)", version, path);
+    } else {
+        wmi_probe_add(p, "formulas", "muParser", WMI_STATE_ABSENT, why.message,
+                      "apt-get install libmuparser2v5; only --derive and metric groups need it", "%s", "");
+    }
+}
+
+/* A fact that has a text, or the news that it cannot be read. */
+static void probe_fact(wmi_probe *p, const char *item, const char *text, const char *why_unknown) {
+    bool known = text[0] != '\0';
+    wmi_probe_add(p, "machine", item, known ? WMI_STATE_OK : WMI_STATE_ABSENT, known ? "" : why_unknown, "",
+                  "%s", text);
+}
+
+static void probe_switch(wmi_probe *p, const char *item, int state) {
+    probe_fact(p, item, state < 0 ? "" : state ? "on" : "off", "the system does not tell");
+}
+
+static void probe_caches(wmi_probe *p, const wmi_machine *m) {
+    if (m->cache_count == 0) probe_fact(p, "cache", "", "the system does not tell");
+    for (int i = 0; i < m->cache_count; i++) {
+        const wmi_cache *c = &m->caches[i];
+        wmi_probe_add(p, "machine", "cache", WMI_STATE_OK, "", "", "L%d %s: %lld KiB, %d of them", c->level,
+                      c->type, (long long)(c->size_bytes / 1024), c->count);
+    }
+}
+
+static void probe_processor(wmi_probe *p, const wmi_machine *m) {
+    probe_fact(p, "cpu", m->cpu, "the system does not tell");
+    wmi_probe_add(p, "machine", "processors", WMI_STATE_OK, "", "", "%d online, %d for this process",
+                  m->cpus_online, m->cpus_allowed);
+    probe_caches(p, m);
+    if (m->max_hz > 0) {
+        wmi_probe_add(p, "machine", "frequency", WMI_STATE_OK, "", "", "up to %.0f MHz", m->max_hz / 1e6);
+    } else {
+        probe_fact(p, "frequency", "", "the system does not tell");
+    }
+    probe_fact(p, "governor", m->governor, "the system has no frequency policy to read");
+    probe_switch(p, "turbo", m->turbo);
+    probe_switch(p, "smt", m->smt);
+}
+
+static void probe_system(wmi_probe *p, const wmi_machine *m) {
+    probe_fact(p, "host", m->host, "the system does not tell");
+    probe_fact(p, "os", m->os, "no os-release file");
+    probe_fact(p, "kernel", m->kernel, "the system does not tell");
+    wmi_probe_add(p, "machine", "memory", WMI_STATE_OK, "", "", "%lld MiB",
+                  (long long)(m->memory_bytes / (1024 * 1024)));
+    if (m->load1 >= 0) {
+        wmi_probe_add(p, "machine", "load", WMI_STATE_OK, "", "", "%.2f over the last minute", m->load1);
+    } else {
+        probe_fact(p, "load", "", "the system does not tell");
+    }
+    wmi_probe_add(p, "machine", "virtual", m->virtual_machine ? WMI_STATE_LIMITED : WMI_STATE_OK,
+                  m->virtual_machine ? "other guests of the host can disturb a measurement" : "",
+                  m->virtual_machine ? "take more runs, and compare within one run" : "", "%s",
+                  m->virtual_machine ? "yes" : "no");
+}
+
+static void probe_machine(wmi_probe *p) {
+    enum { WARNINGS_MAX = 8 };
+    wmi_machine m;
+    wmi_machine_warning warnings[WARNINGS_MAX];
+    wmi_machine_read(&m, "");
+    probe_system(p, &m);
+    probe_processor(p, &m);
+    int count = wmi_machine_warnings(&m, warnings, WARNINGS_MAX);
+    for (int i = 0; i < count; i++)
+        wmi_probe_add(p, "machine", "warning", WMI_STATE_LIMITED, warnings[i].what, warnings[i].remedy, "%s",
+                      "");
+}
+
+static wm_status set_text(wm_table *t, size_t row, size_t column, const char *text) {
+    return text[0] ? wmi_table_set(t, row, column, wmi_str(text)) : WM_OK;
+}
+
+static wm_status add_finding(wm_table *t, const wmi_finding *f) {
+    const char *texts[COL_COUNT] = {
+        [COL_COMPONENT] = f->component, [COL_ITEM] = f->item,     [COL_STATE] = state_names[f->state],
+        [COL_VALUE] = f->value,         [COL_REASON] = f->reason, [COL_REMEDY] = f->remedy,
+    };
+    size_t row;
+    wm_status status = wmi_table_add_row(t, &row);
+    for (size_t i = 0; i < COL_COUNT && status == WM_OK; i++) status = set_text(t, row, i, texts[i]);
+    return status;
+}
+
+static wm_status make_table(const wmi_probe *p, wm_table **out) {
+    wm_table *t = wmi_table_create("doctor");
+    wm_status status = t ? WM_OK : WM_ENOMEM;
+    size_t number;
+    for (size_t i = 0; i < COL_COUNT && status == WM_OK; i++)
+        status = wmi_table_add_column(t, column_names[i], WM_STR, "", &number);
+    if (status == WM_OK) status = wmi_table_set_context(t, "version", wmi_str(wm_version()));
+    for (size_t i = 0; i < p->n && status == WM_OK; i++) status = add_finding(t, &p->v[i]);
+    if (status == WM_OK) {
+        *out = t;
+    } else {
+        wm_table_destroy(t);
+    }
+    return status;
+}
+
+wm_status wm_doctor(wm_table **out, wm_error *err) {
+    wmi_probe probe = {NULL, 0, 0, false};
+    wm_status status = probe_timer(&probe, err);
+    if (status == WM_OK) {
+        for (const wmi_backend_ops *const *b = wmi_backends; *b; b++) (*b)->probe(&probe);
+        probe_formulas(&probe);
+        probe_machine(&probe);
+        status = probe.failed ? WM_ENOMEM : make_table(&probe, out);
+        if (status != WM_OK) wmi_error_nomem(err);
+    }
+    wmi_probe_free(&probe);
+    return status;
+}
