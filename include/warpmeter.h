@@ -235,7 +235,7 @@ static inline uint32_t wm_scope_enter(uint32_t *site, const char *name) {
 /** A region from here to the end of the enclosing block, however it is left. */
 #define WM_SCOPE(name)                                                                                       \
     static uint32_t WM_CAT(wm_site_, __LINE__);                                                              \
-    __attribute__((cleanup(wm_scope_leave))) uint32_t WM_CAT(wm_scope_, __LINE__) =                          \
+    __attribute__((cleanup(wm_scope_leave), unused)) uint32_t WM_CAT(wm_scope_, __LINE__) =                  \
         wm_scope_enter(&WM_CAT(wm_site_, __LINE__), "" name "")
 #endif
 
@@ -370,8 +370,23 @@ WM_API void wm_benchmark_register_static(const wm_benchmark *bench);
  *  Returns  the exit status: 0; 1 a configuration failed; 2 usage; 3 nothing
  *           was measured; 4 a result could not be written. */
 WM_API int wm_main(int argc, char **argv);
+/** Say what the program was built with, for the table's context (static text). */
+WM_API void wm_set_build_info(const char *text);
+#ifdef __clang__
+#define WM_COMPILER_ "clang " __clang_version__
+#else
+#define WM_COMPILER_ "gcc " __VERSION__
+#endif
+#ifdef __OPTIMIZE__
+#define WM_BUILD_INFO WM_COMPILER_ ", optimised"
+#else
+#define WM_BUILD_INFO WM_COMPILER_ ", not optimised"
+#endif
 #define WM_MAIN()                                                                                            \
-    int main(int argc, char **argv) { return wm_main(argc, argv); }
+    int main(int argc, char **argv) {                                                                        \
+        wm_set_build_info(WM_BUILD_INFO);                                                                    \
+        return wm_main(argc, argv);                                                                          \
+    }
 
 /* ---- sessions and sweeps ------------------------------------------------ */
 

@@ -54,6 +54,7 @@ typedef struct wmi_series {
     int32_t **run;
     uint8_t **reason; /* NULL: none is null */
     size_t chunks, chunk_cap;
+    const char *why;       /* interned: says more than the reason does; NULL */
     wm_reason last_reason;         /* of the last null */
     uint64_t batch_min, batch_max; /* repetitions behind a value */
     uint64_t entries;              /* entries behind all values */

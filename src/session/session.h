@@ -1,20 +1,120 @@
-/** session/: the session, threads and their rings, entries, and what a run's marks
- *  add up to. Includes base/, stats/, samples/, backend/ and table/ (for the tables a session gives). */
+/** session/: the session; threads and the rings their marks go into; entries and
+ *  what a run's entries add up to; what is measured, by which backend, in which
+ *  pass. May include base/, stats/, formula/, machine/, samples/, backend/ and
+ *  table/ (for the tables that a session gives). */
 #ifndef WMI_SESSION_SESSION_H
 #define WMI_SESSION_SESSION_H
-
-#include <pthread.h>
 
 #include "backend/backend.h"
 #include "base/clock.h"
 #include "machine/machine.h"
+#include "session/measure.h"
 #include "table/reduce.h"
 
-/** A mark in a thread's ring. */
-typedef struct wmi_ring_mark {
-    uint64_t ticks;
-    uint32_t name; /* interned; the top bit set for an end */
-    uint32_t seq;  /* sequence of the entry in its thread; for a batch end its count is in the next mark */
-} wmi_ring_mark;
+/** How the rows of one benchmark are made; owned by the session, because tables
+ *  are made after sweeps are gone. */
+typedef struct wmi_rows_how {
+    wmi_formula **formulas;
+    size_t formula_count;
+    wm_derivation *derivations; /* texts owned */
+    size_t derivation_count;
+    wmi_derive *derive; /* formulas, then derivations */
+    char *baseline;
+    double stable_threshold;
+} wmi_rows_how;
+void wmi_rows_how_fini(wmi_rows_how *how);
+
+/** Where the values of a run belong. */
+typedef struct wmi_run_place {
+    uint32_t bench, config;
+    int32_t run, pass, attempt;
+    bool warmup, failed;
+} wmi_run_place;
+
+/** What the function itself said about a run: amounts of work, values, manual
+ *  times. Kept in the order made; applied when the run is folded. */
+typedef enum wmi_note_kind {
+    WMI_NOTE_FLOPS = 0,
+    WMI_NOTE_BYTES,
+    WMI_NOTE_ITEMS,
+    WMI_NOTE_TIME,
+    WMI_NOTE_VALUE
+} wmi_note_kind;
+typedef struct wmi_note {
+    wmi_note_kind kind;
+    uint32_t region;       /* interned path or name; 0: the whole function */
+    uint32_t metric, unit; /* interned; WMI_NOTE_VALUE */
+    uint64_t entry;        /* WMI_NOTE_VALUE: the innermost open entry; WMI_NO_ENTRY for none */
+    double value;
+} wmi_note;
+typedef struct wmi_notes {
+    wmi_note *v;
+    size_t n, cap;
+} wmi_notes;
+bool wmi_notes_add(wmi_notes *notes, wmi_note note); /* false: out of memory */
+
+#define WMI_NO_ENTRY UINT64_MAX
+
+/** One entry of a region in the run at hand. */
+typedef struct wmi_entry {
+    uint64_t begin, end; /* ticks */
+    uint64_t id;         /* thread << 40 | sequence */
+    uint32_t node, thread, batch;
+    bool closed;
+} wmi_entry;
+
+typedef struct wmi_fold wmi_fold;
+
+struct wm_session {
+    char *name;
+    wm_log_fn log;
+    void *log_user;
+    size_t ring_marks;
+    bool by_entry;
+    wmi_clock clock;
+    wmi_machine machine;
+    wmi_samples *samples;
+    wmi_rows_how *how; /* [benches of samples] */
+    size_t how_count;
+    char **warnings; /* each once, in order */
+    size_t warning_count;
+    int64_t seed;  /* of the last random order; -1: none */
+    size_t sweeps; /* alive */
+
+    wmi_measure *stretch; /* start/stop: what is measured; NULL until the first start */
+    char *stretch_metrics;
+    uint32_t stretch_bench, stretch_config;
+    int32_t stretch_runs;
+    bool running; /* between start and stop */
+
+    wmi_entry *entries; /* of the run at hand; kept to be used again */
+    size_t entry_count, entry_cap;
+    wmi_fold *folds; /* by node */
+    size_t fold_cap;
+    uint32_t *touched; /* nodes with a fold */
+    size_t touched_count, touched_cap;
+    wmi_readings readings;
+};
+
+/** Keep a warning (each text once) for the context, and log it. */
+void wmi_session_warn(wm_session *s, const char *fmt, ...) WM_PRINTF(2, 3);
+void wmi_session_log(const wm_session *s, wm_log_level level, const char *fmt, ...) WM_PRINTF(3, 4);
+
+/** Add a benchmark; *how is taken over, also on failure. */
+wm_status wmi_session_bench(wm_session *s, const char *name, wmi_rows_how *how, uint32_t *out, wm_error *err);
+
+/** Take marks from now on, as a new run. WM_EBUSY while another session does.
+ *  `measure` and `pass` say which backends see the marks. */
+wm_status wmi_run_begin(wm_session *s, wmi_measure *measure, int32_t pass, wm_error *err);
+/** Stop taking marks. */
+void wmi_run_end(wm_session *s);
+/** After wmi_run_end: decode the rings, and add what the run adds up to to the
+ *  samples (a warm-up run adds nothing). WM_ENOMEM: the run's values are lost,
+ *  all earlier ones are kept. */
+wm_status wmi_run_fold(wm_session *s, const wmi_measure *measure, const wmi_run_place *place,
+                       const wmi_notes *notes, size_t notes_count, wm_error *err);
+
+/** Facts of the machine, the build and the measurement into a table's context. */
+wm_status wmi_session_context(const wm_session *s, wm_table *t);
 
 #endif

@@ -1,0 +1,258 @@
+#include "session/measure.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/intern.h"
+
+/* ---- resolving names ---- */
+
+typedef struct name_list {
+    const char **v;
+    size_t n, cap;
+} name_list;
+
+static wm_status collect_name(void *user, const wmi_metric *m, bool available, const char *why_not) {
+    name_list *l = user;
+    (void)available;
+    (void)why_not;
+    if (l->n == l->cap) {
+        const size_t cap = l->cap ? 2 * l->cap : 256;
+        const char **v = realloc(l->v, cap * sizeof *v);
+        if (!v) return WM_ENOMEM;
+        l->v = v;
+        l->cap = cap;
+    }
+    const uint32_t id = wmi_intern(m->name);
+    if (!id) return WM_ENOMEM;
+    l->v[l->n++] = wmi_intern_name(id);
+    return WM_OK;
+}
+
+static wm_status unknown_metric(const char *name, wm_error *err) {
+    name_list known = {NULL, 0, 0};
+    const wmi_metric_list list = {&known, collect_name};
+    for (size_t b = 0; wmi_backends[b]; b++) wmi_backends[b]->list(NULL, &list, NULL);
+    char *near = wmi_nearest(name, known.v, known.n);
+    if (near && *near)
+        wmi_error_set(err, WM_ENOTFOUND, 0, "unknown metric '%s'; did you mean %s?", name, near);
+    else
+        wmi_error_set(err, WM_ENOTFOUND, 0, "unknown metric '%s'; --list-metrics shows those there are",
+                      name);
+    free(near);
+    free(known.v);
+    return WM_ENOTFOUND;
+}
+
+static wm_status gauge_resolve(const char *name, wmi_gauge *out, wm_error *err) {
+    for (uint32_t b = 0; wmi_backends[b]; b++) {
+        const wm_status s = wmi_backends[b]->describe(name, &out->about, err);
+        if (s == WM_ENOTFOUND) continue;
+        out->backend = b;
+        return s;
+    }
+    return unknown_metric(name, err);
+}
+
+/* ---- opening and planning ---- */
+
+static wm_status source_add(wmi_measure *m, uint32_t backend, uint32_t gauge, wm_error *err) {
+    wmi_source *source = &m->sources[backend];
+    const char **names = realloc(source->names, (source->count + 1) * sizeof *names);
+    if (!names) return wmi_error_nomem(err);
+    source->names = names;
+    uint32_t *gauges = realloc(source->gauges, (source->count + 1) * sizeof *gauges);
+    if (!gauges) return wmi_error_nomem(err);
+    source->gauges = gauges;
+    source->names[source->count] = m->gauges[gauge].about.name;
+    source->gauges[source->count] = gauge;
+    m->gauges[gauge].local = (uint32_t)source->count++;
+    return WM_OK;
+}
+
+static wmi_joint_pass *pass_add(wmi_measure *m, const wmi_pass *pass) {
+    wmi_joint_pass *passes = realloc(m->passes, (m->pass_count + 1) * sizeof *passes);
+    if (!passes) return NULL;
+    m->passes = passes;
+    wmi_joint_pass *joint = &passes[m->pass_count++];
+    *joint = (wmi_joint_pass){pass->disturbs, false, pass->window, {0}};
+    for (size_t i = 0; i < WMI_BACKENDS_MAX; i++) joint->local[i] = -1;
+    return joint;
+}
+
+/* Merge one backend's passes of one sort (those that leave time alone, or those
+ * that disturb it) into the joint list. */
+static wm_status passes_merge(wmi_measure *m, uint32_t b, const wmi_plan *plan, bool disturbs,
+                              int32_t *joint_of, wm_error *err) {
+    size_t shared = 0; /* next clean joint pass that this backend may share */
+    for (size_t p = 0; p < plan->pass_count; p++) {
+        const wmi_pass *pass = &plan->passes[p];
+        if (pass->disturbs != disturbs) continue;
+        wmi_joint_pass *joint = NULL;
+        if (!disturbs && shared < m->pass_count) joint = &m->passes[shared];
+        if (!joint) joint = pass_add(m, pass);
+        if (!joint) return wmi_error_nomem(err);
+        shared = (size_t)(joint - m->passes) + 1;
+        joint->local[b] = (int32_t)p;
+        joint->edges |= pass->edges;
+        if (pass->window > joint->window) joint->window = pass->window;
+        joint_of[p] = (int32_t)(joint - m->passes);
+    }
+    return WM_OK;
+}
+
+static wm_status gauges_place(wmi_measure *m, uint32_t b, const wmi_plan *plan, const int32_t *joint_of,
+                              wm_error *err) {
+    const wmi_source *source = &m->sources[b];
+    for (size_t i = 0; i < source->count; i++) {
+        wmi_gauge *g = &m->gauges[source->gauges[i]];
+        g->pass = plan->pass_of[i] < 0 ? -1 : joint_of[plan->pass_of[i]];
+        if (g->pass >= 0) continue;
+        g->reason = plan->reason[i];
+        if (!plan->why[i]) continue;
+        const uint32_t id = wmi_intern(plan->why[i]);
+        if (!id) return wmi_error_nomem(err);
+        g->why = wmi_intern_name(id);
+    }
+    return WM_OK;
+}
+
+static wm_status sources_plan(wmi_measure *m, wm_error *err) {
+    wmi_plan plans[WMI_BACKENDS_MAX] = {{0}};
+    int32_t *joint_of[WMI_BACKENDS_MAX] = {NULL};
+    wm_status status = WM_OK;
+    for (uint32_t b = 0; b < m->source_count && status == WM_OK; b++) {
+        const wmi_source *source = &m->sources[b];
+        if (!source->count) continue;
+        const wmi_metric_set set = {source->names, source->count};
+        status = source->ops->plan(source->self, &set, NULL, &plans[b], err);
+        if (status != WM_OK) break;
+        joint_of[b] = malloc((plans[b].pass_count + 1) * sizeof *joint_of[b]);
+        status = joint_of[b] ? WM_OK : wmi_error_nomem(err);
+    }
+    for (int disturbs = 0; disturbs < 2; disturbs++)
+        for (uint32_t b = 0; b < m->source_count && status == WM_OK; b++)
+            if (joint_of[b]) status = passes_merge(m, b, &plans[b], disturbs, joint_of[b], err);
+    for (uint32_t b = 0; b < m->source_count; b++) {
+        if (status == WM_OK && joint_of[b]) status = gauges_place(m, b, &plans[b], joint_of[b], err);
+        free(joint_of[b]);
+        wmi_plan_free(&plans[b]);
+    }
+    return status;
+}
+
+static wm_status sources_open(wmi_measure *m, void (*warn)(void *, const char *), void *user, wm_error *err) {
+    for (uint32_t b = 0; b < m->source_count; b++) {
+        wmi_source *source = &m->sources[b];
+        if (!source->count) continue;
+        const wmi_metric_set set = {source->names, source->count};
+        const wmi_backend_opts opts = {&set, warn, user};
+        const wm_status s = source->ops->open(&opts, &source->self, err);
+        if (s != WM_OK) return s;
+    }
+    return WM_OK;
+}
+
+static wm_status gauges_add(wmi_measure *m, wmi_samples *samples, const char *const *names, size_t count,
+                            wm_error *err) {
+    for (size_t i = 0; i < count; i++) {
+        wmi_gauge g = {0};
+        wm_status s = gauge_resolve(names[i], &g, err);
+        bool again = false;
+        for (size_t k = 0; k < m->gauge_count; k++) again |= !strcmp(m->gauges[k].about.name, g.about.name);
+        if (s == WM_OK && again) continue;
+        if (s == WM_OK && wmi_samples_metric(samples, &g.about, &g.metric) != WM_OK) s = wmi_error_nomem(err);
+        if (s != WM_OK) return s;
+        g.about = *wmi_samples_metric_at(samples, g.metric);
+        if (!strcmp(g.about.name, "time")) m->time = (int32_t)m->gauge_count;
+        if (!strcmp(g.about.name, "time_sum")) m->time_sum = (int32_t)m->gauge_count;
+        m->gauges[m->gauge_count] = g;
+        s = source_add(m, g.backend, (uint32_t)m->gauge_count++, err);
+        if (s != WM_OK) return s;
+    }
+    return WM_OK;
+}
+
+wm_status wmi_measure_open(wmi_samples *samples, const char *const *names, size_t count,
+                           void (*warn)(void *user, const char *line), void *user, wmi_measure **out,
+                           wm_error *err) {
+    wmi_measure *m = calloc(1, sizeof *m);
+    if (!m) return wmi_error_nomem(err);
+    m->time = m->time_sum = -1;
+    m->gauges = calloc(count + 1, sizeof *m->gauges);
+    while (m->source_count < WMI_BACKENDS_MAX && wmi_backends[m->source_count]) {
+        m->sources[m->source_count].ops = wmi_backends[m->source_count];
+        m->source_count++;
+    }
+    wm_status s = m->gauges ? gauges_add(m, samples, names, count, err) : wmi_error_nomem(err);
+    if (s == WM_OK) s = sources_open(m, warn, user, err);
+    if (s == WM_OK) s = sources_plan(m, err);
+    /* With nothing that can be had the function still runs, so that rows can say why. */
+    const wmi_pass clean = {WMI_WINDOW_CONFIG, false, false, false};
+    if (s == WM_OK && m->pass_count == 0 && !pass_add(m, &clean)) s = wmi_error_nomem(err);
+    if (s != WM_OK) {
+        wmi_measure_close(m);
+        return s;
+    }
+    for (uint32_t i = (uint32_t)m->gauge_count; i-- > 0;)
+        if (m->gauges[i].pass == 0) m->rule_gauge = i;
+    if (m->time >= 0) m->rule_gauge = (uint32_t)m->time;
+    *out = m;
+    return WM_OK;
+}
+
+void wmi_measure_close(wmi_measure *m) {
+    if (!m) return;
+    wmi_measure_window_close(m, NULL);
+    for (size_t b = 0; b < m->source_count; b++) {
+        wmi_source *source = &m->sources[b];
+        if (source->self) source->ops->close(source->self);
+        free(source->names);
+        free(source->gauges);
+    }
+    free(m->gauges);
+    free(m->passes);
+    free(m);
+}
+
+/* ---- windows ---- */
+
+static bool window_same(const wmi_window *a, const wmi_window *b) {
+    if (a->pass != b->pass || a->kind != b->kind) return false;
+    if (a->kind >= WMI_WINDOW_CONFIG && a->config != b->config) return false;
+    return a->kind < WMI_WINDOW_RUN || a->run == b->run;
+}
+
+wm_status wmi_measure_window(wmi_measure *m, int32_t pass, uint32_t config, int32_t run, wm_error *err) {
+    const wmi_joint_pass *joint = &m->passes[pass];
+    wmi_window w = {joint->window, pass, config, run};
+    if (m->window_open && window_same(&w, &m->window)) return WM_OK;
+    wm_status s = wmi_measure_window_close(m, err);
+    if (s != WM_OK) return s;
+    m->window = w;
+    m->window_open = true;
+    for (size_t b = 0; b < m->source_count; b++) {
+        const wmi_source *source = &m->sources[b];
+        if (joint->local[b] < 0 || !source->ops->open_window) continue;
+        w.pass = joint->local[b];
+        s = source->ops->open_window(source->self, &w, err);
+        if (s != WM_OK) return s;
+    }
+    return WM_OK;
+}
+
+wm_status wmi_measure_window_close(wmi_measure *m, wm_error *err) {
+    if (!m->window_open) return WM_OK;
+    m->window_open = false;
+    const wmi_joint_pass *joint = &m->passes[m->window.pass];
+    wm_status status = WM_OK;
+    for (size_t b = 0; b < m->source_count; b++) {
+        const wmi_source *source = &m->sources[b];
+        if (joint->local[b] < 0 || !source->ops->close_window) continue;
+        wmi_window w = m->window;
+        w.pass = joint->local[b];
+        const wm_status s = source->ops->close_window(source->self, &w, err);
+        if (status == WM_OK) status = s;
+    }
+    return status;
+}

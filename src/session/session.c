@@ -1,0 +1,249 @@
+#include "session/session.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "session/thread.h"
+
+enum { RING_MARKS_DEFAULT = 262144, RING_MARKS_MAX = 1 << 30, WARNINGS_MAX = 64 };
+
+void wmi_rows_how_fini(wmi_rows_how *how) {
+    for (size_t i = 0; i < how->formula_count; i++) wmi_formula_destroy(how->formulas[i]);
+    for (size_t i = 0; i < how->derivation_count; i++) {
+        free((char *)how->derivations[i].metric);
+        free((char *)how->derivations[i].unit);
+        free((char *)how->derivations[i].inputs);
+    }
+    free(how->formulas);
+    free(how->derivations);
+    free(how->derive);
+    free(how->baseline);
+    *how = (wmi_rows_how){0};
+}
+
+/* ---- messages ---- */
+
+void wmi_session_log(const wm_session *s, wm_log_level level, const char *fmt, ...) {
+    if (!s->log) return;
+    wm_error line; /* for its one-line, valid-UTF-8 text */
+    va_list args;
+    va_start(args, fmt);
+    wmi_error_vset(&line, WM_OK, 0, fmt, args);
+    va_end(args);
+    s->log(s->log_user, level, line.message);
+}
+
+void wmi_session_warn(wm_session *s, const char *fmt, ...) {
+    wm_error line;
+    va_list args;
+    va_start(args, fmt);
+    wmi_error_vset(&line, WM_OK, 0, fmt, args);
+    va_end(args);
+    for (size_t i = 0; i < s->warning_count; i++)
+        if (!strcmp(s->warnings[i], line.message)) return;
+    if (s->log) s->log(s->log_user, WM_LOG_WARNING, line.message);
+    if (s->warning_count == WARNINGS_MAX) return;
+    char *copy = wmi_strdup(line.message);
+    char **warnings = copy ? realloc(s->warnings, (s->warning_count + 1) * sizeof *warnings) : NULL;
+    if (!warnings) {
+        free(copy);
+        return;
+    }
+    s->warnings = warnings;
+    s->warnings[s->warning_count++] = copy;
+}
+
+static void warn_machine(wm_session *s) {
+    wmi_machine_warning w[4];
+    const int n = wmi_machine_warnings(&s->machine, w, 4);
+    for (int i = 0; i < n; i++) wmi_session_warn(s, "%s: %s", w[i].what, w[i].remedy);
+}
+
+/* ---- creating ---- */
+
+static wm_status opts_read(const wm_session_opts *given, wm_session_opts *o, wm_error *err) {
+    const wm_session_opts init = WM_SESSION_OPTS_INIT;
+    *o = init;
+    if (!given) return WM_OK;
+    if (given->struct_size < sizeof given->struct_size || given->struct_size > 4096)
+        return wmi_error_set(err, WM_EINVAL, 0, "wm_session_opts: start from WM_SESSION_OPTS_INIT");
+    const size_t n = given->struct_size < sizeof *o ? given->struct_size : sizeof *o;
+    memcpy(o, given, n);
+    if (o->ring_marks > RING_MARKS_MAX)
+        return wmi_error_set(err, WM_EINVAL, 0, "ring_marks may be at most %d", RING_MARKS_MAX);
+    return WM_OK;
+}
+
+wm_status wm_session_create(const wm_session_opts *opts, wm_session **out, wm_error *err) {
+    wm_session_opts o;
+    wm_status status = opts_read(opts, &o, err);
+    if (status != WM_OK) return status;
+    wm_session *s = calloc(1, sizeof *s);
+    if (!s) return wmi_error_nomem(err);
+    s->log = o.log;
+    s->log_user = o.log_user;
+    s->ring_marks = o.ring_marks ? o.ring_marks : RING_MARKS_DEFAULT;
+    s->by_entry = o.by_entry;
+    s->seed = -1;
+    s->name = wmi_strdup(o.name ? o.name : "session");
+    s->stretch_metrics = wmi_strdup(o.metrics ? o.metrics : "time");
+    s->samples = wmi_samples_create();
+    status =
+        s->name && s->stretch_metrics && s->samples ? wmi_clock_init(&s->clock, err) : wmi_error_nomem(err);
+    if (status != WM_OK) {
+        wm_session_destroy(s);
+        return status;
+    }
+    wmi_machine_read(&s->machine, "");
+    warn_machine(s);
+    *out = s;
+    return WM_OK;
+}
+
+void wm_session_destroy(wm_session *s) {
+    if (!s) return;
+    if (s->running) wmi_threads_close();
+    wmi_measure_close(s->stretch);
+    wmi_samples_destroy(s->samples);
+    for (size_t i = 0; i < s->how_count; i++) wmi_rows_how_fini(&s->how[i]);
+    for (size_t i = 0; i < s->warning_count; i++) free(s->warnings[i]);
+    wmi_readings_free(&s->readings);
+    free(s->how);
+    free(s->warnings);
+    free(s->entries);
+    free(s->folds);
+    free(s->touched);
+    free(s->stretch_metrics);
+    free(s->name);
+    free(s);
+}
+
+wm_status wmi_session_bench(wm_session *s, const char *name, wmi_rows_how *how, uint32_t *out,
+                            wm_error *err) {
+    wmi_rows_how *all = realloc(s->how, (s->how_count + 1) * sizeof *all);
+    if (all) s->how = all;
+    if (!all || wmi_samples_bench(s->samples, name, out) != WM_OK) {
+        wmi_rows_how_fini(how);
+        return wmi_error_nomem(err);
+    }
+    s->how[s->how_count++] = *how;
+    *how = (wmi_rows_how){0};
+    return WM_OK;
+}
+
+/* ---- one run ---- */
+
+wm_status wmi_run_begin(wm_session *s, wmi_measure *measure, int32_t pass, wm_error *err) {
+    wmi_thread *t = NULL;
+    if (wmi_threads_open(s, measure, pass) != WM_OK)
+        return wmi_error_set(err, WM_EBUSY, 0,
+                             "another session is active in this process, or this is a forked child");
+    t = wmi_thread_self(); /* so that its ring exists before the run's first mark */
+    if (t) return WM_OK;
+    wmi_threads_close();
+    return wmi_error_nomem(err);
+}
+
+void wmi_run_end(wm_session *s) {
+    wmi_threads_close();
+    wmi_clock_anchor(&s->clock);
+}
+
+/* ---- start and stop ---- */
+
+static void warn_stretch(void *user, const char *line) { wmi_session_warn(user, "%s", line); }
+
+static wm_status stretch_open(wm_session *s, wm_error *err) {
+    size_t count = 1, i = 0;
+    for (const char *p = s->stretch_metrics; *p; p++) count += *p == ',';
+    char *copy = wmi_strdup(s->stretch_metrics);
+    const char **names = malloc(count * sizeof *names);
+    wm_status status = copy && names ? WM_OK : wmi_error_nomem(err);
+    char *rest = copy;
+    for (char *word; status == WM_OK && (word = strtok_r(rest, ", ", &rest)) != NULL;) names[i++] = word;
+    if (status == WM_OK) status = wmi_measure_open(s->samples, names, i, warn_stretch, s, &s->stretch, err);
+    free(names);
+    free(copy);
+    if (status != WM_OK) return status;
+    wmi_rows_how how = {.stable_threshold = 0.02};
+    status = wmi_session_bench(s, s->name, &how, &s->stretch_bench, err);
+    if (status == WM_OK &&
+        wmi_samples_config(s->samples, s->stretch_bench, 0, NULL, NULL, &s->stretch_config) != WM_OK)
+        status = wmi_error_nomem(err);
+    if (status != WM_OK) {
+        wmi_measure_close(s->stretch);
+        s->stretch = NULL;
+    }
+    return status;
+}
+
+/* A stretch of code runs once, so it can be read in one pass only: the first. */
+static wm_status stretch_check(const wm_session *s, wm_error *err) {
+    if (s->stretch->pass_count <= 1) return WM_OK;
+    const char *first = NULL, *other = NULL;
+    for (size_t i = 0; i < s->stretch->gauge_count; i++) {
+        const wmi_gauge *g = &s->stretch->gauges[i];
+        if (g->pass == 0 && !first) first = g->about.name;
+        if (g->pass > 0 && !other) other = g->about.name;
+    }
+    return wmi_error_set(
+        err, WM_EINVAL, 0,
+        "'%s' and '%s' cannot be read in one pass, and start/stop runs the code once: use a sweep",
+        first ? first : "?", other ? other : "?");
+}
+
+wm_status wm_session_start(wm_session *s, wm_error *err) {
+    if (s->running) return wmi_error_set(err, WM_ESTATE, 0, "the session is running already");
+    wm_status status = s->stretch ? WM_OK : stretch_open(s, err);
+    if (status == WM_OK) status = stretch_check(s, err);
+    if (status == WM_OK) status = wmi_measure_window(s->stretch, 0, s->stretch_config, s->stretch_runs, err);
+    if (status == WM_OK) status = wmi_run_begin(s, s->stretch, 0, err);
+    if (status != WM_OK) return status;
+    s->running = true;
+    wmi_thread_begin(wmi_thread_self(), WMI_ROOT_NAME);
+    return WM_OK;
+}
+
+wm_status wm_session_stop(wm_session *s, wm_error *err) {
+    if (!s->running) return wmi_error_set(err, WM_ESTATE, 0, "the session is not running");
+    wmi_thread *t = wmi_thread_self();
+    if (t) wmi_thread_end(t, WMI_ROOT_NAME);
+    wmi_run_end(s);
+    s->running = false;
+    const wmi_run_place place = {s->stretch_bench, s->stretch_config, s->stretch_runs++, 0, 0, false, false};
+    return wmi_run_fold(s, s->stretch, &place, NULL, 0, err);
+}
+
+/* ---- tables ---- */
+
+static wm_status context_add(const wm_session *s, wm_status status, wm_table **out, wm_error *err) {
+    if (status != WM_OK) return status;
+    if (wmi_session_context(s, *out) == WM_OK) return WM_OK;
+    wm_table_destroy(*out);
+    *out = NULL;
+    return wmi_error_nomem(err);
+}
+
+wm_status wm_session_table(wm_session *s, wm_table **out, wm_error *err) {
+    wmi_reduce_opts *opts = calloc(s->how_count + 1, sizeof *opts);
+    if (!opts) return wmi_error_nomem(err);
+    for (size_t i = 0; i < s->how_count; i++) {
+        const wmi_rows_how *how = &s->how[i];
+        opts[i] = (wmi_reduce_opts){how->derive, how->formula_count + how->derivation_count, how->baseline,
+                                    how->stable_threshold, s->machine.host};
+    }
+    wm_table *table = NULL;
+    wm_status status = wmi_reduce(s->samples, opts, &table, err);
+    free(opts);
+    status = context_add(s, status, &table, err);
+    if (status == WM_OK) *out = table;
+    return status;
+}
+
+wm_status wm_session_samples(wm_session *s, wm_table **out, wm_error *err) {
+    wm_table *table = NULL;
+    const wm_status status = context_add(s, wmi_samples_to_table(s->samples, &table, err), &table, err);
+    if (status == WM_OK) *out = table;
+    return status;
+}

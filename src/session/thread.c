@@ -1,0 +1,241 @@
+#include "session/thread.h"
+
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+
+int wm_active;
+_Atomic uint32_t wmi_epoch;
+
+/* What a thread copies when it meets a new run. Written before the epoch is
+ * published with release, read after it was read with acquire. A thread that was
+ * held up may read those of the next run under the old epoch: then its marks are
+ * not read, and it enters again at its next mark. */
+static struct {
+    const wmi_measure *_Atomic edges;
+    _Atomic int32_t pass;
+    _Atomic uint32_t capacity;
+} current;
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static pthread_key_t exit_key;
+static bool key_made;
+static wmi_thread *threads; /* by index, so that entries come by id */
+static wmi_thread **threads_end = &threads;
+static uint32_t thread_count;
+static bool run_open;
+static __thread wmi_thread *self __attribute__((tls_model("initial-exec")));
+
+static void thread_free(wmi_thread *t) {
+    free(t->ring);
+    free(t);
+}
+
+static void unlink_exited(void) {
+    wmi_thread **p = &threads;
+    while (*p) {
+        wmi_thread *t = *p;
+        if (t->exited) {
+            *p = t->next;
+            thread_free(t);
+        } else {
+            p = &t->next;
+        }
+    }
+    threads_end = p;
+}
+
+/* Marks of a thread that ends in the middle of a run still count: its ring lives
+ * until the run was read. */
+static void thread_exited(void *arg) {
+    wmi_thread *t = arg;
+    self = NULL;
+    pthread_mutex_lock(&lock);
+    t->exited = true;
+    if (!run_open) unlink_exited();
+    pthread_mutex_unlock(&lock);
+}
+
+/* The child of a fork has one thread, no session, and locks in unknown states. */
+static void after_fork_in_child(void) {
+    __atomic_store_n(&wm_active, 0, __ATOMIC_RELAXED);
+    pthread_mutex_init(&lock, NULL);
+    run_open = true; /* no session can be started here */
+}
+
+static void init_once(void) {
+    key_made = pthread_key_create(&exit_key, thread_exited) == 0;
+    pthread_atfork(NULL, NULL, after_fork_in_child);
+}
+
+static wmi_thread *thread_create(void) {
+    wmi_thread *t = calloc(1, sizeof *t);
+    if (!t) return NULL;
+    if (!key_made || pthread_setspecific(exit_key, t) != 0) {
+        free(t);
+        return NULL;
+    }
+    pthread_mutex_lock(&lock);
+    t->index = thread_count++;
+    *threads_end = t;
+    threads_end = &t->next;
+    pthread_mutex_unlock(&lock);
+    self = t;
+    return t;
+}
+
+/* Out of line: the first mark of a thread in a run. */
+static __attribute__((noinline)) wmi_thread *thread_enter(uint32_t epoch) {
+    wmi_thread *t = self ? self : thread_create();
+    if (!t) return NULL;
+    const uint32_t capacity = atomic_load_explicit(&current.capacity, memory_order_relaxed);
+    if (t->capacity != capacity) {
+        free(t->ring);
+        t->ring = malloc((size_t)capacity * sizeof *t->ring);
+        t->capacity = t->ring ? capacity : 0;
+    }
+    t->depth = t->too_deep = 0;
+    t->edges = atomic_load_explicit(&current.edges, memory_order_relaxed);
+    t->pass = atomic_load_explicit(&current.pass, memory_order_relaxed);
+    atomic_store_explicit(&t->first, t->seq, memory_order_relaxed);
+    atomic_store_explicit(&t->count, 0, memory_order_relaxed);
+    atomic_store_explicit(&t->dropped, 0, memory_order_relaxed);
+    atomic_store_explicit(&t->epoch, epoch, memory_order_release);
+    return t;
+}
+
+static inline wmi_thread *thread_self(void) {
+    wmi_thread *t = self;
+    const uint32_t epoch = atomic_load_explicit(&wmi_epoch, memory_order_acquire);
+    if (WM_UNLIKELY(!t || atomic_load_explicit(&t->epoch, memory_order_relaxed) != epoch))
+        return thread_enter(epoch);
+    return t;
+}
+
+wmi_thread *wmi_thread_self(void) { return thread_self(); }
+
+static inline void put(wmi_thread *t, uint64_t ticks, uint32_t name, uint32_t seq) {
+    const uint32_t n = atomic_load_explicit(&t->count, memory_order_relaxed);
+    if (WM_UNLIKELY(n >= t->capacity)) {
+        atomic_store_explicit(&t->dropped, atomic_load_explicit(&t->dropped, memory_order_relaxed) + 1,
+                              memory_order_relaxed);
+        return;
+    }
+    t->ring[n] = (wmi_ring_mark){ticks, name, seq};
+    atomic_store_explicit(&t->count, n + 1, memory_order_release);
+}
+
+void wmi_thread_put(wmi_thread *t, uint64_t ticks, uint32_t name, uint32_t seq) { put(t, ticks, name, seq); }
+
+static inline uint64_t entry_id(const wmi_thread *t, uint32_t seq) { return (uint64_t)t->index << 40 | seq; }
+
+/* Tell the backends of this pass, before the clock at a begin and after it at an
+ * end, so that their own cost stays outside the interval. Either this thread sees
+ * that the run is over, or wmi_threads_close sees in_edge and waits: both sides
+ * store first and load second, in one total order. */
+static __attribute__((noinline)) void call_edges(wmi_thread *t, bool end, uint32_t name, uint32_t seq,
+                                                 uint64_t ticks) {
+    atomic_store(&t->in_edge, true);
+    if (__atomic_load_n(&wm_active, __ATOMIC_SEQ_CST) &&
+        atomic_load(&wmi_epoch) == atomic_load_explicit(&t->epoch, memory_order_relaxed)) {
+        const wmi_joint_pass *pass = &t->edges->passes[t->pass];
+        const wmi_mark mark = {end, name, t->index, entry_id(t, seq), ticks};
+        for (size_t i = 0; i < t->edges->source_count; i++) {
+            const wmi_source *source = &t->edges->sources[i];
+            if (pass->local[i] >= 0 && source->ops->edge) source->ops->edge(source->self, &mark);
+        }
+    }
+    atomic_store_explicit(&t->in_edge, false, memory_order_release);
+}
+
+static inline void begin(wmi_thread *t, uint32_t name) {
+    if (WM_UNLIKELY(t->depth == WMI_DEPTH_MAX)) {
+        t->too_deep++;
+        put(t, 0, name, WMI_NO_SEQ);
+        return;
+    }
+    const uint32_t seq = t->seq++;
+    t->stack[t->depth++] = (wmi_open){name, seq};
+    if (WM_UNLIKELY(t->edges != NULL)) call_edges(t, false, name, seq, 0);
+    put(t, wmi_ticks(), name, seq);
+}
+
+static inline void end(wmi_thread *t, uint32_t name, uint64_t ticks) {
+    uint32_t at = t->depth;
+    if (WM_UNLIKELY(t->too_deep != 0)) {
+        t->too_deep--;
+        return;
+    }
+    while (at > 0 && t->stack[at - 1].name != name) at--;
+    if (WM_UNLIKELY(at == 0)) {
+        put(t, ticks, name | WMI_END_BIT, WMI_NO_SEQ);
+        return;
+    }
+    const uint32_t seq = t->stack[at - 1].seq;
+    if (WM_UNLIKELY(at != t->depth)) /* an outer one ends first: the inner ones stay open */
+        memmove(&t->stack[at - 1], &t->stack[at], (t->depth - at) * sizeof t->stack[0]);
+    t->depth--;
+    put(t, ticks, name | WMI_END_BIT, seq);
+    if (WM_UNLIKELY(t->edges != NULL)) call_edges(t, true, name, seq, ticks);
+}
+
+void wmi_thread_begin(wmi_thread *t, uint32_t name) { begin(t, name); }
+void wmi_thread_end(wmi_thread *t, uint32_t name) { end(t, name, wmi_ticks()); }
+
+void wm_begin_id(uint32_t id) {
+    if (!WM_IS_ACTIVE() || WM_UNLIKELY(id == 0)) return;
+    wmi_thread *t = thread_self();
+    if (WM_LIKELY(t != NULL)) begin(t, id);
+}
+
+void wm_end_id(uint32_t id) {
+    if (!WM_IS_ACTIVE() || WM_UNLIKELY(id == 0)) return;
+    const uint64_t ticks = wmi_ticks();
+    wmi_thread *t = thread_self();
+    if (WM_LIKELY(t != NULL)) end(t, id, ticks);
+}
+
+uint64_t wmi_thread_innermost(void) {
+    if (!WM_IS_ACTIVE()) return WMI_NO_ENTRY;
+    const wmi_thread *t = thread_self();
+    if (!t || t->depth == 0 || t->stack[t->depth - 1].name == WMI_ROOT_NAME) return WMI_NO_ENTRY;
+    return entry_id(t, t->stack[t->depth - 1].seq);
+}
+
+wm_status wmi_threads_visit(wm_status (*visit)(void *user, const wmi_thread *t), void *user) {
+    wm_status status = WM_OK;
+    const uint32_t epoch = atomic_load_explicit(&wmi_epoch, memory_order_relaxed);
+    pthread_mutex_lock(&lock);
+    for (const wmi_thread *t = threads; t && status == WM_OK; t = t->next) {
+        if (atomic_load_explicit(&t->epoch, memory_order_acquire) == epoch) status = visit(user, t);
+    }
+    unlink_exited();
+    pthread_mutex_unlock(&lock);
+    return status;
+}
+
+wm_status wmi_threads_open(const wm_session *s, const wmi_measure *m, int32_t pass) {
+    pthread_once(&once, init_once);
+    pthread_mutex_lock(&lock);
+    const bool busy = run_open;
+    run_open = true;
+    pthread_mutex_unlock(&lock);
+    if (busy) return WM_EBUSY;
+    atomic_store_explicit(&current.capacity, (uint32_t)s->ring_marks, memory_order_relaxed);
+    atomic_store_explicit(&current.edges, m && m->passes[pass].edges ? m : NULL, memory_order_relaxed);
+    atomic_store_explicit(&current.pass, pass, memory_order_relaxed);
+    atomic_fetch_add(&wmi_epoch, 1);
+    __atomic_store_n(&wm_active, 1, __ATOMIC_SEQ_CST);
+    return WM_OK;
+}
+
+void wmi_threads_close(void) {
+    __atomic_store_n(&wm_active, 0, __ATOMIC_SEQ_CST);
+    pthread_mutex_lock(&lock);
+    for (const wmi_thread *t = threads; t; t = t->next) {
+        while (atomic_load(&t->in_edge)) sched_yield();
+    }
+    run_open = false;
+    pthread_mutex_unlock(&lock);
+}

@@ -1,0 +1,71 @@
+/** A thread that marks, and its ring. The ring has one producer, the thread, and
+ *  one consumer, the session's controlling thread after the run.
+ *
+ *  Every run has a new epoch. A thread that marks compares its epoch with the
+ *  process's and starts its ring, its stack anew when they differ,
+ *  so that nothing has to be told to it: marks of an earlier run that came late are
+ *  simply overwritten. The ring starts at its first slot in every run, so that a
+ *  run with few marks keeps few cache lines busy. */
+#ifndef WMI_SESSION_THREAD_H
+#define WMI_SESSION_THREAD_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "session/session.h"
+
+enum { WMI_DEPTH_MAX = 256 };
+#define WMI_ROOT_NAME  0x7fffffffu /* the whole function */
+#define WMI_BATCH_NAME 0x7ffffffeu /* ticks holds the repetitions of entry seq */
+#define WMI_END_BIT    0x80000000u
+#define WMI_NO_SEQ     UINT32_MAX
+
+typedef struct wmi_ring_mark {
+    uint64_t ticks;
+    uint32_t name; /* interned; WMI_END_BIT for an end */
+    uint32_t seq;  /* of the entry in its thread and run; WMI_NO_SEQ: an end without a begin */
+} wmi_ring_mark;
+
+typedef struct wmi_open {
+    uint32_t name, seq;
+} wmi_open;
+
+typedef struct wmi_thread {
+    /* the thread's own */
+    uint32_t seq, depth, too_deep;
+    const wmi_measure *edges; /* NULL: no backend wants edges in this pass */
+    int32_t pass;
+    wmi_open stack[WMI_DEPTH_MAX];
+    /* read by the consumer */
+    wmi_ring_mark *ring;
+    uint32_t capacity;
+    uint32_t index; /* in the process, from 0 */
+    _Atomic uint32_t epoch, count, dropped;
+    _Atomic uint32_t first; /* seq of the first entry of this run: they go on over runs */
+    _Atomic bool in_edge;   /* inside a backend's edge: the run must not end */
+    /* under the registry's lock */
+    bool exited;
+    struct wmi_thread *next;
+} wmi_thread;
+
+extern _Atomic uint32_t wmi_epoch; /* of the run at hand; 0 before the first */
+
+/** The calling thread, ready for the run at hand; NULL when memory ran out. */
+wmi_thread *wmi_thread_self(void);
+void wmi_thread_begin(wmi_thread *t, uint32_t name);
+void wmi_thread_end(wmi_thread *t, uint32_t name);
+/** Put one mark into the ring, or count it as dropped. */
+void wmi_thread_put(wmi_thread *t, uint64_t ticks, uint32_t name, uint32_t seq);
+/** Id of the innermost open entry of the calling thread; WMI_NO_ENTRY for none or
+ *  the whole function. */
+uint64_t wmi_thread_innermost(void);
+
+/** For the controlling thread: call `visit` with each thread that marked in the run
+ *  at hand, under the registry's lock; threads that have ended are freed after it. */
+wm_status wmi_threads_visit(wm_status (*visit)(void *user, const wmi_thread *t), void *user);
+
+/** Publish a new run: marks are taken from now on. WM_EBUSY if one is at hand. */
+wm_status wmi_threads_open(const wm_session *s, const wmi_measure *m, int32_t pass);
+void wmi_threads_close(void);
+
+#endif
