@@ -1,7 +1,7 @@
 /** The host's clock. Ticks come from the cycle counter where it is invariant
  *  (x86-64: CPUID's invariant TSC bit and the kernel trusting it as its clock
  *  source; aarch64: the generic timer), else from CLOCK_MONOTONIC. The
- *  environment variable WARPMETER_TIMER=tsc|monotonic overrides. CLOCK_REALTIME
+ *  environment variable WARPMETER_TIMER=tsc|cntvct|monotonic overrides. CLOCK_REALTIME
  *  is never used for an interval. */
 #ifndef WMI_BASE_CLOCK_H
 #define WMI_BASE_CLOCK_H
@@ -14,7 +14,7 @@
 #include <x86intrin.h>
 #endif
 
-/** Set by wmi_clock_init; read by wmi_ticks. */
+/** True: ticks are the cycle counter's. Set once, by the first wmi_clock_init. */
 extern bool wmi_clock_counter;
 
 static inline uint64_t wmi_monotonic_ns(void) {
@@ -25,9 +25,9 @@ static inline uint64_t wmi_monotonic_ns(void) {
 
 static inline uint64_t wmi_ticks(void) {
 #if defined(__x86_64__)
-    if (WM_LIKELY(wmi_clock_counter)) return __rdtsc();
+    if (WM_LIKELY(__atomic_load_n(&wmi_clock_counter, __ATOMIC_RELAXED))) return __rdtsc();
 #elif defined(__aarch64__)
-    if (WM_LIKELY(wmi_clock_counter)) {
+    if (WM_LIKELY(__atomic_load_n(&wmi_clock_counter, __ATOMIC_RELAXED))) {
         uint64_t t;
         __asm__ volatile("mrs %0, cntvct_el0" : "=r"(t));
         return t;
@@ -41,13 +41,14 @@ static inline uint64_t wmi_ticks(void) {
 typedef struct wmi_clock {
     uint64_t tick0, ns0; /* first pair */
     uint64_t tick1, ns1; /* last pair: conversions start here */
-    double ns_per_tick;
-    double pair_cost_ns; /* median cost of one empty begin/end reading */
+    double ns_per_tick;  /* 0 while the monotonic clock stood still: every span is 0 */
+    double pair_cost_ns; /* median of what an empty begin/end pair reads */
 } wmi_clock;
 
-/** Choose the timer once for the process and calibrate (about 3 ms).
+/** Calibrate (about 3 ms), after choosing the timer with the first call that the
+ *  process makes. Any thread.
  *  WM_EINVAL for an unknown WARPMETER_TIMER; WM_EUNSUPPORTED for tsc where there
- *  is none. */
+ *  is none of constant rate. */
 wm_status wmi_clock_init(wmi_clock *clock, wm_error *err);
 /** Take a new pair; call when draining. */
 void wmi_clock_anchor(wmi_clock *clock);

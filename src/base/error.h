@@ -16,6 +16,9 @@ wm_status wmi_error_set(wm_error *err, wm_status code, int native_code, const ch
 wm_status wmi_error_vset(wm_error *err, wm_status code, int native_code, const char *fmt, va_list args);
 /** The same for memory that could not be had. */
 wm_status wmi_error_nomem(wm_error *err);
+/** The system's phrase for an errno, in English in every locale. Static; any
+ *  thread. */
+const char *wmi_errno_text(int errnum);
 /** The reason whose slug this is (length `n`), or WM_REASON_UNKNOWN. */
 wm_reason wmi_reason_from_slug(const char *slug, size_t n);
 

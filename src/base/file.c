@@ -1,0 +1,96 @@
+#include "base/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/file_target.h"
+
+enum { NAME_TRIES = 100 };
+
+wm_status wmi_file_check(const char *path, wm_error *err) {
+    wmi_file_target target;
+    wm_status status = wmi_file_target_find(path, &target, err);
+    if (status == WM_OK) wmi_file_target_release(&target);
+    return status;
+}
+
+static uint32_t random_number(void) {
+    uint32_t number;
+    if (getrandom(&number, sizeof number, GRND_NONBLOCK) == (ssize_t)sizeof number) return number;
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint32_t)now.tv_nsec;
+}
+
+/* A new file in `folder`. Its name does not grow with the target's, which may be
+ * as long as names can be. 0, or an errno. */
+static int create_temporary(const char *folder, char **path, int *fd) {
+    for (int i = 0; i < NAME_TRIES; i++) {
+        wmi_buf name = WMI_BUF_INIT;
+        wmi_buf_printf(&name, "%s/.warpmeter-%ld-%08x.tmp", folder, (long)getpid(), random_number());
+        char *made = wmi_buf_take(&name);
+        if (!made) return ENOMEM;
+        *fd = open(made, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (*fd >= 0) {
+            *path = made;
+            return 0;
+        }
+        int error = errno;
+        free(made);
+        if (error != EEXIST) return error;
+    }
+    return EEXIST;
+}
+
+/* Some file systems have nothing to flush and say EINVAL. */
+static int flush(int fd) { return fsync(fd) == 0 || errno == EINVAL ? 0 : errno; }
+
+static int fill(int fd, const wmi_file_target *target, const char *bytes, size_t n) {
+    wm_error cause = WM_ERROR_INIT;
+    if (target->kind == WMI_TARGET_REGULAR && fchmod(fd, target->mode) != 0) return errno;
+    if (wmi_fd_write(fd, bytes, n, &cause) != WM_OK) return cause.native_code;
+    return flush(fd);
+}
+
+static int replace(const wmi_file_target *target, const char *bytes, size_t n) {
+    char *temporary = NULL;
+    int fd = -1;
+    int error = create_temporary(target->folder, &temporary, &fd);
+    if (error) return error;
+    error = fill(fd, target, bytes, n);
+    if (close(fd) != 0 && !error) error = errno;
+    if (!error && rename(temporary, target->path) != 0) error = errno;
+    if (error) unlink(temporary);
+    free(temporary);
+    return error;
+}
+
+static wm_status write_stream(const char *path, const wmi_file_target *target, const char *bytes, size_t n,
+                              wm_error *err) {
+    wm_error cause = WM_ERROR_INIT;
+    int fd;
+    wm_status status = wmi_file_target_open(path, target, &fd, err);
+    if (status != WM_OK) return status;
+    int error = wmi_fd_write(fd, bytes, n, &cause) == WM_OK ? 0 : cause.native_code;
+    if (close(fd) != 0 && !error) error = errno;
+    return error ? wmi_file_error(err, error, path) : WM_OK;
+}
+
+wm_status wmi_file_replace(const char *path, const char *bytes, size_t n, wm_error *err) {
+    wmi_file_target target;
+    wm_status status = wmi_file_target_find(path, &target, err);
+    if (status != WM_OK) return status;
+    if (target.kind == WMI_TARGET_NEW || target.kind == WMI_TARGET_REGULAR) {
+        int error = replace(&target, bytes, n);
+        if (error) status = wmi_file_error(err, error, path);
+    } else {
+        status = write_stream(path, &target, bytes, n, err);
+    }
+    wmi_file_target_release(&target);
+    return status;
+}
