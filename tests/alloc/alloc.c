@@ -1,0 +1,265 @@
+/* Fails each allocation of each scenario in turn: the first, then the second, until the scenario runs
+ * to its end without a failure; first one allocation alone, then all from the nth on. A call whose
+ * allocation failed must say so with a status and a message, crash nowhere and leave everything fit to
+ * be destroyed. Leaks are for the address sanitizer to find. */
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "alloc/failing.h"
+#include "warpmeter.h"
+
+/* What the scenarios work on. */
+typedef struct world {
+    wm_session *session;
+    wm_sweep *sweep;
+    wm_table *table, *other;
+} world;
+
+enum { PATH_SIZE = 256, EXPECTED_MAX = 4 };
+static char folder[] = "/tmp/warpmeter-alloc-XXXXXX";
+
+static const char *path_of(const char *name, char out[PATH_SIZE]) {
+    snprintf(out, PATH_SIZE, "%s/%s", folder, name);
+    return out;
+}
+
+/* ---- the benchmark that is measured ---- */
+
+static void bench_setup(wm_state *st) { wm_set_data(st, st); }
+static void bench_run(wm_state *st) {
+    if (wm_i64(st, "n") == 3) {
+        wm_skip(st, "n = %d is left out", 3);
+        return;
+    }
+    wm_begin("outer");
+    WM_BEGIN("inner");
+    WM_END("inner");
+    wm_end("outer");
+    wm_set_time_ns(st, "outer", 200.0);
+    wm_set_time_ns(st, "inner", 100.0);
+    wm_add_flops(st, "outer", 10.0);
+    wm_record(st, "widgets", 3.0, "widget");
+}
+
+static bool half(void *user, const double *in, double *out) {
+    (void)user;
+    *out = in[0] / 2.0;
+    return true;
+}
+static const wm_derivation derivations[] = {{"half_time", "ns", "time", half}};
+static const wm_benchmark bench = {
+    sizeof(wm_benchmark),
+    "bench",
+    bench_run,
+    bench_setup,
+    NULL,
+    NULL,
+    "--axis n=[1,2,3] --axis 'kind=[\"a b\",c]' --runs 3 --warmup 1 --normalize-against outer",
+    derivations,
+    1,
+};
+static const char *const arguments[] = {
+    "--derive", "per_n = time/n [ns]", "--filter", "kind", "--order", "random", "--seed", "7", "--axis",
+    "n=[1,3]"};
+enum { ARGUMENTS = sizeof arguments / sizeof *arguments };
+
+/* ---- scenarios ---- */
+
+static void log_nothing(void *user, wm_log_level level, const char *line) {
+    (void)user;
+    (void)level;
+    (void)line;
+}
+
+static wm_status open_session(world *w, wm_error *err) {
+    wm_session_opts opts = WM_SESSION_OPTS_INIT;
+    opts.log = log_nothing;
+    opts.ring_marks = 1024;
+    return wm_session_create(&opts, &w->session, err);
+}
+
+static wm_status open_sweep(world *w, wm_error *err) {
+    wm_status s = open_session(w, err);
+    if (s == WM_OK) s = wm_sweep_create(w->session, &bench, ARGUMENTS, arguments, &w->sweep, err);
+    return s;
+}
+
+static wm_status measure(world *w, wm_error *err) {
+    wm_status s = open_sweep(w, err);
+    if (s == WM_OK) s = wm_sweep_run(w->sweep, err);
+    if (s == WM_OK) s = wm_session_table(w->session, &w->table, err);
+    return s;
+}
+
+static wm_status sweep_run(world *w, wm_error *err) {
+    wm_status s = wm_sweep_run(w->sweep, err);
+    if (s == WM_OK) s = wm_session_table(w->session, &w->table, err);
+    if (s == WM_OK) s = wm_session_samples(w->session, &w->other, err);
+    return s;
+}
+
+static wm_status sweep_plan(world *w, wm_error *err) {
+    const char *const names[] = {"n", "kind"};
+    const wm_value values[] = {{WM_I64, WM_REASON_NONE, {.i64 = 9}}, {WM_STR, WM_REASON_NONE, {.str = "x"}}};
+    wm_status s = wm_sweep_add_config(w->sweep, 2, names, values, err);
+    return s == WM_OK ? wm_sweep_plan(w->sweep, &w->table, err) : s;
+}
+
+static wm_status start_stop(world *w, wm_error *err) {
+    wm_status s = wm_session_start(w->session, err);
+    if (s != WM_OK) return s;
+    WM_BEGIN("stretch");
+    WM_END("stretch");
+    s = wm_session_stop(w->session, err);
+    return s == WM_OK ? wm_session_table(w->session, &w->table, err) : s;
+}
+
+static const char *const files[] = {"t.json", "t.csv", "t.md", "t.txt"};
+enum { FILES = sizeof files / sizeof *files, READ_BACK = 2 };
+
+static wm_status write_files(world *w, wm_error *err) {
+    char path[PATH_SIZE];
+    wm_status s = WM_OK;
+    for (int i = 0; s == WM_OK && i < FILES; i++)
+        s = wm_table_write(w->table, path_of(files[i], path), NULL, NULL, err);
+    if (s == WM_OK) s = wm_table_write(w->table, path_of("g.json", path), "gbench-json", NULL, err);
+    return s;
+}
+
+static wm_status measure_and_write(world *w, wm_error *err) {
+    wm_status s = measure(w, err);
+    return s == WM_OK ? write_files(w, err) : s;
+}
+
+static wm_status read_files(world *w, wm_error *err) {
+    char path[PATH_SIZE];
+    wm_status s = WM_OK;
+    for (int i = 0; s == WM_OK && i < READ_BACK; i++) {
+        wm_table_destroy(w->other);
+        w->other = NULL;
+        s = wm_table_read(path_of(files[i], path), NULL, &w->other, err);
+    }
+    return s;
+}
+
+static wm_status select_rows(world *w, wm_error *err) {
+    wm_select_opts opts = WM_SELECT_OPTS_INIT;
+    opts.columns = "region,metric,mean,n";
+    opts.sort = "-mean,region";
+    opts.filter = "metric~^t,n>=1";
+    return wm_table_select(w->table, &opts, &w->other, err);
+}
+
+static wm_status compare_self(world *w, wm_error *err) {
+    return wm_table_compare(w->table, w->table, NULL, &w->other, err);
+}
+
+static wm_status doctor(world *w, wm_error *err) { return wm_doctor(&w->table, err); }
+static wm_status metrics(world *w, wm_error *err) { return wm_metrics("*-faults", &w->table, err); }
+
+typedef struct scenario {
+    const char *name;
+    wm_status (*prepare)(world *w, wm_error *err); /* without failures; NULL: nothing to prepare */
+    wm_status (*body)(world *w, wm_error *err);
+    wm_status expected[EXPECTED_MAX]; /* what a failed allocation may lead to, beside WM_ENOMEM */
+} scenario;
+
+static const scenario scenarios[] = {
+    {"create", NULL, open_sweep, {WM_ENOMEM}},
+    {"plan", open_sweep, sweep_plan, {WM_ENOMEM}},
+    /* A failure while one configuration runs costs that configuration. */
+    {"sweep", open_sweep, sweep_run, {WM_ENOMEM, WM_EFAILED}},
+    {"start and stop", open_session, start_stop, {WM_ENOMEM}},
+    {"write", measure, write_files, {WM_ENOMEM}},
+    {"read", measure_and_write, read_files, {WM_ENOMEM}},
+    {"select", measure, select_rows, {WM_ENOMEM}},
+    {"compare", measure, compare_self, {WM_ENOMEM}},
+    {"doctor", NULL, doctor, {WM_ENOMEM}},
+    {"metrics", NULL, metrics, {WM_ENOMEM}},
+};
+
+/* ---- the loop ---- */
+
+static void world_clear(world *w) {
+    wm_table_destroy(w->table);
+    wm_table_destroy(w->other);
+    wm_sweep_destroy(w->sweep);
+    wm_session_destroy(w->session);
+    *w = (world){0};
+}
+
+static size_t rows_of(const world *w) {
+    return (w->table ? wm_table_rows(w->table) : 0) + (w->other ? wm_table_rows(w->other) : 0);
+}
+
+static bool is_expected(const scenario *sc, wm_status status) {
+    for (int i = 0; i < EXPECTED_MAX && sc->expected[i]; i++)
+        if (sc->expected[i] == status) return true;
+    return false;
+}
+
+/* One attempt with allocation n failing. False when something is wrong; *reached tells whether any
+ * allocation failed. A call that succeeds in spite of it must have lost no row. */
+static bool attempt(const scenario *sc, unsigned long n, failing_mode mode, size_t rows, bool *reached) {
+    world w = {0};
+    wm_error err = WM_ERROR_INIT;
+    wm_status status = sc->prepare ? sc->prepare(&w, &err) : WM_OK;
+    bool good = status == WM_OK;
+    if (good) {
+        failing_arm(n, mode);
+        status = sc->body(&w, &err);
+        *reached = failing_disarm();
+        if (status == WM_OK)
+            good = rows_of(&w) == rows;
+        else
+            good = *reached && is_expected(sc, status) && err.code == status && err.message[0] != '\0';
+    }
+    if (!good)
+        fprintf(stderr, "%s: allocation %lu: %s, %zu rows (%zu expected): '%s'\n", sc->name, n,
+                wm_status_name(status), rows_of(&w), rows, err.message);
+    world_clear(&w);
+    return good;
+}
+
+static bool scenario_rows(const scenario *sc, size_t *rows) {
+    world w = {0};
+    wm_error err = WM_ERROR_INIT;
+    wm_status status = sc->prepare ? sc->prepare(&w, &err) : WM_OK;
+    if (status == WM_OK) status = sc->body(&w, &err);
+    if (status != WM_OK) fprintf(stderr, "%s: %s\n", sc->name, err.message);
+    *rows = rows_of(&w);
+    world_clear(&w);
+    return status == WM_OK;
+}
+
+static bool run_scenario(const scenario *sc) {
+    size_t rows = 0;
+    if (!scenario_rows(sc, &rows)) return false;
+    for (int mode = FAILING_ONCE; mode <= FAILING_ONWARDS; mode++) {
+        unsigned long n = 0;
+        for (bool reached = true; reached;)
+            if (!attempt(sc, ++n, (failing_mode)mode, rows, &reached)) return false;
+        printf("%s, %s: %lu allocations\n", sc->name, mode == FAILING_ONCE ? "once" : "onwards", n - 1);
+    }
+    return true;
+}
+
+static bool remove_folder(void) {
+    static const char *const written[] = {"t.json", "t.csv", "t.csv.context.json", "t.md", "t.txt", "g.json"};
+    char path[PATH_SIZE];
+    for (size_t i = 0; i < sizeof written / sizeof *written; i++) (void)unlink(path_of(written[i], path));
+    return rmdir(folder) == 0; /* not when a temporary file was left behind */
+}
+
+int main(int argc, char **argv) {
+    bool good = true;
+    json_set_alloc_funcs(failing_malloc, free);
+    if (!mkdtemp(folder)) return 2;
+    for (size_t i = 0; i < sizeof scenarios / sizeof *scenarios; i++)
+        if (argc < 2 || strcmp(argv[1], scenarios[i].name) == 0) good = run_scenario(&scenarios[i]) && good;
+    good = remove_folder() && good;
+    return good ? 0 : 1;
+}
