@@ -11,13 +11,17 @@
 wm_table *wmi_table_create(const char *kind);
 /** Add a column; name and unit are copied. Legal only before the first row.
  *  A name that is taken is changed the same way for every sink: "param_" in
- *  front, and then "_2", "_3" behind, until it is free. *out: its number. */
+ *  front, and then "_2", "_3" behind, until it is free; "nulls" is always taken,
+ *  because files keep the reasons under it. *out: its number; may be NULL.
+ *  WM_EINVAL for WM_NULL as the type; WM_ESTATE once there are rows. */
 wm_status wmi_table_add_column(wm_table *t, const char *name, wm_type type, const char *unit, size_t *out);
-/** Add a row of nulls (WM_REASON_NOT_APPLICABLE). *out: its number. */
+/** Add a row of nulls (WM_REASON_NOT_APPLICABLE). *out: its number; may be NULL.
+ *  WM_ESTATE for a table without columns. */
 wm_status wmi_table_add_row(wm_table *t, size_t *out);
 /** Set a cell. Strings are copied (equal ones are kept once). An int64 is widened
  *  for a double column; any other type that does not fit is WM_EINVAL. A double
- *  that is not finite is stored as a null (WM_REASON_NOT_FINITE). */
+ *  that is not finite is stored as a null (WM_REASON_NOT_FINITE), and a null
+ *  without a reason as one of WM_REASON_UNKNOWN. */
 wm_status wmi_table_set(wm_table *t, size_t row, size_t column, wm_value v);
 /** Add a context entry, or replace the one of that key. Copied. */
 wm_status wmi_table_set_context(wm_table *t, const char *key, wm_value v);
@@ -28,6 +32,30 @@ wm_value wmi_table_cell(const wm_table *t, size_t row, size_t column);
 /** Are both equal: kind, columns, units, context, cells, reasons of nulls? When
  *  not, *why (may be NULL) gets the first difference. For tests and `convert`. */
 bool wmi_table_equal(const wm_table *a, const wm_table *b, wmi_buf *why);
+
+/* ---- schemas: the columns that tables of a kind begin with ---- */
+
+typedef struct wmi_schema_column {
+    const char *name;
+    wm_type type;
+    const char *unit;
+    const char *text;
+} wmi_schema_column;
+typedef struct wmi_schema {
+    const char *kind;
+    const wmi_schema_column *columns;
+    size_t count;
+} wmi_schema;
+/** Every schema there is; `kind` NULL ends. */
+extern const wmi_schema wmi_schemas[];
+/** The schema of a kind, or NULL. */
+const wmi_schema *wmi_schema_of(const char *kind);
+/** An empty table of that kind with the schema's columns, then `count` parameter
+ *  columns; NULL when out of memory. */
+wm_table *wmi_schema_table(const wmi_schema *schema, size_t count, const char *const *params,
+                           const wm_type *types);
+/** Whether the table has all columns of the schema of its kind. */
+bool wmi_schema_complete(const wm_table *t);
 
 /* ---- schema of the "results" table ----
  * X(id, name, type, unit, text). unit "row": the row's `unit` column has it. Columns
@@ -117,5 +145,11 @@ wm_table *wmi_samples_table_create(size_t count, const char *const *params, cons
     X(VERDICT, "verdict", WM_STR, "",                                                                        \
       "better, worse, changed (no direction), same, undecided, only-baseline, only-contender or missing")    \
     X(REASON, "reason", WM_STR, "", "why there is no ratio or interval")
+enum {
+#define WMI_COMPARISON_ENUM(id, name, type, unit, text) WMI_CCOL_##id,
+    WMI_COMPARISON_COLUMNS(WMI_COMPARISON_ENUM)
+#undef WMI_COMPARISON_ENUM
+        WMI_CCOL_COUNT
+};
 
 #endif

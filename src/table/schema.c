@@ -1,0 +1,53 @@
+/* The columns that tables of each kind begin with. */
+#include <string.h>
+
+#include "table/table.h"
+
+#define COLUMN(id, name, type, unit, text) {name, type, unit, text},
+static const wmi_schema_column result_columns[] = {WMI_RESULT_COLUMNS(COLUMN)};
+static const wmi_schema_column sample_columns[] = {WMI_SAMPLE_COLUMNS(COLUMN)};
+static const wmi_schema_column comparison_columns[] = {WMI_COMPARISON_COLUMNS(COLUMN)};
+#undef COLUMN
+
+const wmi_schema wmi_schemas[] = {
+    {"results", result_columns, WMI_COL_COUNT},
+    {"samples", sample_columns, WMI_SCOL_COUNT},
+    {"comparison", comparison_columns, WMI_CCOL_COUNT},
+    {NULL, NULL, 0},
+};
+
+const wmi_schema *wmi_schema_of(const char *kind) {
+    for (const wmi_schema *s = wmi_schemas; s->kind; s++)
+        if (strcmp(s->kind, kind) == 0) return s;
+    return NULL;
+}
+
+wm_table *wmi_schema_table(const wmi_schema *schema, size_t count, const char *const *params,
+                           const wm_type *types) {
+    wm_table *t = wmi_table_create(schema->kind);
+    wm_status s = t ? WM_OK : WM_ENOMEM;
+    for (size_t i = 0; s == WM_OK && i < schema->count; i++) {
+        const wmi_schema_column *c = &schema->columns[i];
+        s = wmi_table_add_column(t, c->name, c->type, c->unit, NULL);
+    }
+    for (size_t i = 0; s == WM_OK && i < count; i++)
+        s = wmi_table_add_column(t, params[i], types[i], "", NULL);
+    if (s == WM_OK) return t;
+    wm_table_destroy(t);
+    return NULL;
+}
+
+wm_table *wmi_results_create(size_t count, const char *const *params, const wm_type *types) {
+    return wmi_schema_table(wmi_schema_of("results"), count, params, types);
+}
+
+wm_table *wmi_samples_table_create(size_t count, const char *const *params, const wm_type *types) {
+    return wmi_schema_table(wmi_schema_of("samples"), count, params, types);
+}
+
+bool wmi_schema_complete(const wm_table *t) {
+    const wmi_schema *schema = wmi_schema_of(wm_table_kind(t));
+    for (size_t i = 0; schema && i < schema->count; i++)
+        if (wm_table_find(t, schema->columns[i].name) == SIZE_MAX) return false;
+    return schema != NULL;
+}
