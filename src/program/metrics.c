@@ -107,10 +107,9 @@ static wm_status add_groups(wm_table *t, const char *pattern, wm_error *err) {
         shown.len = 0;
         wmi_buf_printf(&shown, "group:%s", names.v[i]);
         if (shown.failed) {
-            status = wmi_error_nomem(err);
+            status = WM_ENOMEM;
         } else if (!pattern || fnmatch(pattern, shown.data, 0) == 0) {
             status = add_group(t, names.v[i], shown.data);
-            if (status != WM_OK) wmi_error_nomem(err);
         }
     }
     wmi_buf_free(&shown);
@@ -143,5 +142,5 @@ wm_status wm_metrics(const char *pattern, wm_table **out, wm_error *err) {
     } else {
         wm_table_destroy(t);
     }
-    return status;
+    return status == WM_ENOMEM ? wmi_error_nomem(err) : status;
 }
