@@ -1,6 +1,8 @@
 /* wm_doctor: what this machine can measure, what it cannot, why, and what to do
  * about it. Every backend tells of itself; the rest are facts about the machine
  * that decide how far a measurement can be trusted. */
+#include <stdlib.h>
+
 #include "backend/backend.h"
 #include "base/clock.h"
 #include "formula/formula.h"
@@ -32,22 +34,35 @@ static const char *const column_names[COL_COUNT] = {
 static const char *const state_names[] = {
     [WMI_STATE_OK] = "ok", [WMI_STATE_LIMITED] = "limited", [WMI_STATE_ABSENT] = "absent"};
 
+static void probe_source(wmi_probe *p) {
+    const char *wish = getenv("WARPMETER_TIMER");
+    bool asked = wish && *wish;
+    if (wmi_clock_counter)
+        wmi_probe_add(p, "timer", "source", WMI_STATE_OK, "", "", "%s", wmi_clock_name());
+    else
+        wmi_probe_add(p, "timer", "source", WMI_STATE_LIMITED,
+                      asked ? "WARPMETER_TIMER asks for it; marks cost more than with the cycle counter"
+                            : "the kernel does not trust the cycle counter; marks cost more without it",
+                      asked ? "unset WARPMETER_TIMER" : "", "%s", wmi_clock_name());
+}
+
+/* A timer that is asked for and is not here is a finding; a name that no timer has
+ * is a mistake of the user's. */
 static wm_status probe_timer(wmi_probe *p, wm_error *err) {
     wmi_clock clock;
     wm_error why = WM_ERROR_INIT;
     wm_status status = wmi_clock_init(&clock, &why);
     if (status == WM_OK) {
-        bool counter = wmi_clock_counter;
-        wmi_probe_add(p, "timer", "source", counter ? WMI_STATE_OK : WMI_STATE_LIMITED,
-                      counter ? "" : "no cycle counter that runs at one rate, or WARPMETER_TIMER is set",
-                      counter ? "" : "none needed: a pair of marks costs more", "%s", wmi_clock_name());
-        wmi_probe_add(p, "timer", "cost", WMI_STATE_OK, "", "", "%.1f ns for a begin and an end",
+        probe_source(p);
+        wmi_probe_add(p, "timer", "cost", WMI_STATE_OK, "", "", "%.1f ns for two readings",
                       clock.pair_cost_ns);
-        return WM_OK;
+    } else if (status == WM_EUNSUPPORTED) {
+        wmi_probe_add(p, "timer", "source", WMI_STATE_ABSENT, why.message, "unset WARPMETER_TIMER", "%s", "");
+        status = WM_OK;
+    } else if (err) {
+        *err = why;
     }
-    if (status != WM_EUNSUPPORTED) return wmi_error_set(err, status, why.native_code, "%s", why.message);
-    wmi_probe_add(p, "timer", "source", WMI_STATE_ABSENT, why.message, "unset WARPMETER_TIMER", "%s", "");
-    return WM_OK;
+    return status;
 }
 
 static void probe_formulas(wmi_probe *p) {
