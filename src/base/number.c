@@ -5,20 +5,6 @@
 #include "base/c_locale.h"
 #include "base/text.h"
 
-size_t wmi_number_text(double x, char out[WMI_NUMBER_MAX]) {
-    locale_t previous = wmi_c_locale_enter();
-    int n;
-    if (x == rint(x) && fabs(x) < 1e17) {
-        n = snprintf(out, WMI_NUMBER_MAX, "%.0f", x);
-    } else {
-        int digits = 15;
-        do n = snprintf(out, WMI_NUMBER_MAX, "%.*g", digits, x);
-        while (digits++ < 17 && strtod(out, NULL) != x);
-    }
-    wmi_c_locale_leave(previous);
-    return (size_t)n;
-}
-
 static size_t skip_digits(const char *s, size_t n, size_t i) {
     while (i < n && s[i] >= '0' && s[i] <= '9') i++;
     return i;

@@ -38,11 +38,12 @@ static const char *prefix(int exponent, bool unicode) {
     return prefixes[(exponent - SMALLEST_PREFIX) / 3];
 }
 
-/* Four digits, but never fewer than the integer part has. */
+/* Four digits, but never fewer than the integer part has. From 999.95 on four
+ * digits leave no room for a point. */
 static void add_plain(wmi_buf *out, double x, const char *unit) {
     double size = fabs(x);
-    if (size < 1e15 && (size >= 1000 || x == rint(x)))
-        wmi_buf_printf(out, "%.0f", x);
+    if (size < 1e15 && (size >= 999.95 || x == rint(x)))
+        wmi_buf_printf(out, "%.0f", x == 0 ? 0 : x);
     else
         wmi_buf_printf(out, "%#.4g", x);
     if (*unit) wmi_buf_printf(out, " %s", unit);

@@ -30,20 +30,22 @@ char *wmi_strndup(const char *s, size_t n);
 
 enum { WMI_NUMBER_MAX = 32 };
 /** The shortest text that reads back to the same double, with '.' in every
- *  locale; an integral value has no point ("3"). x must be finite. Returns the
- *  length. */
+ *  locale. From 1e-4 to below 1e17 it has no exponent ("3", "0.001"); beyond, it
+ *  looks like "1e+300". x must be finite. Returns the length. */
 size_t wmi_number_text(double x, char out[WMI_NUMBER_MAX]);
-/** The whole of s[0..n) as a double or an int64. false when anything is left
- *  over, for an empty text, on overflow, and for "nan" and "inf". */
+/** The whole of s[0..n) as a decimal double or an int64. false when anything is
+ *  left over, for an empty text, on overflow, for "nan" and "inf", and for more
+ *  than 511 characters of a double. */
 bool wmi_number_parse(const char *s, size_t n, double *out);
 bool wmi_i64_parse(const char *s, size_t n, int64_t *out);
-/** A length of time with a unit: "250ms", "1.5s", "10us", "800ns", "2min"; a bare
- *  number is seconds. In ns, not negative, at most 2^62. */
+/** A length of time with a unit: "250ms", "1.5s", "10us", "800ns", "2min", "1h";
+ *  a bare number is seconds. In ns, not negative, at most 2^62. */
 bool wmi_duration_parse(const char *s, size_t n, int64_t *ns);
 /** x scaled by a power of 1000 with four significant digits and its unit, for
  *  people: (1.234e9, "FLOP/s") gives "1.234 GFLOP/s"; (1.5e6, "ns") gives
  *  "1.500 ms". Units that take no prefix ("%", "", "1/s", counts) are left as
- *  they are. `unicode` chooses µ or u. */
+ *  they are: four digits, or all of an integer. `unicode` chooses µ or u. x must
+ *  be finite. */
 void wmi_si_text(double x, const char *unit, bool unicode, wmi_buf *out);
 
 /** Append bytes as a JSON string with its quotes. Always valid JSON in UTF-8:
@@ -56,16 +58,18 @@ void wmi_json_string(wmi_buf *b, const char *s);
 size_t wmi_json_unescape(char *s);
 /** Length of the valid UTF-8 sequence at s (1..4), 0 if invalid. n is what is left. */
 size_t wmi_utf8_len(const char *s, size_t n);
-/** Columns that s takes on a terminal (combining marks 0, wide characters 2). */
+/** Columns that s takes on a terminal (combining marks 0, wide characters 2, bytes
+ *  that are not UTF-8 one each). */
 size_t wmi_text_width(const char *s);
 
-/** Up to three of the names nearest to `name` by edit distance, as
- *  "a, b or c"; "" when none is near. The caller frees; NULL when out of memory. */
+/** Up to three of the names nearest to `name` by edit distance, whatever their
+ *  case, as "a, b or c"; "" when none is near. The caller frees; NULL when out of memory. */
 char *wmi_nearest(const char *name, const char *const *names, size_t count);
 
 /** Split a text into words as a shell does: blanks separate, '...' and "..."
- *  quote, \ takes the next character. No expansion of any kind. The words and
- *  the array are one allocation, freed with free(). WM_EPARSE for an open quote. */
+ *  quote, \ takes the next character (in "..." only another " or \). No expansion
+ *  of any kind. The words and the array, which a NULL ends, are one allocation,
+ *  freed with free(). WM_EPARSE for an open quote or a \ at the end. */
 wm_status wmi_words_split(const char *text, char ***words, size_t *count, wm_error *err);
 
 #endif
