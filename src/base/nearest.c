@@ -63,7 +63,7 @@ static char *join(const candidate *best, size_t count) {
 }
 
 char *wmi_nearest(const char *name, const char *const *names, size_t count) {
-    size_t len = strlen(name), near = len / 3 + 1, found = 0;
+    size_t len = strlen(name), near = (len + 2) / 3, found = 0;
     candidate best[NEAREST_MAX];
     size_t *rows = malloc(3 * (len + 1) * sizeof *rows);
     if (!rows) return NULL;
