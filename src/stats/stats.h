@@ -5,23 +5,28 @@
 
 #include "base/error.h"
 
-/** What a sample of n values says. A field that has no value holds NaN and is
- *  listed by wmi_summary_reason; callers turn NaN into a null with that reason. */
+/** What a sample of n values says. A field that has no value holds NaN: stddev and
+ *  the interval for n < 2 (WM_REASON_FEW_SAMPLES), rel_stddev also for a mean of 0
+ *  (WM_REASON_ZERO_MEAN). A spread too large for a double is infinite. */
 typedef struct wmi_summary {
     size_t n;
     double mean, stddev; /* stddev: n - 1 in the denominator; NaN for n < 2 */
     double min, max;
-    double median, p05, p95;    /* Hyndman and Fan's type 7 (linear, as numpy) */
+    double median, p05, p95;    /* Hyndman and Fan's type 7: linear, as numpy; in [min, max] */
     double ci95_low, ci95_high; /* of the mean, Student's t; NaN for n < 2 */
     double rel_stddev;          /* stddev / |mean|, a ratio; NaN for n < 2 or mean 0 */
     size_t outliers;            /* beyond Tukey's fences, 1.5 interquartile ranges; not dropped */
 } wmi_summary;
 
-/** Summarise x[0..n). x is reordered in place (it is scratch). With `weight`
- *  NULL all count alike.
- *  Returns WM_OK; WM_EINVAL if n < 1 or a value is not finite.
- *  Cost: O(n), no allocation. */
+/** Summarise x[0..n). x is reordered in place (it is scratch).
+ *  Returns WM_OK; WM_EINVAL if n < 1 or a value is not finite (*out untouched).
+ *  Cost: O(n) on all but contrived inputs, O(n log n) on those; no allocation. */
 wm_status wmi_summarise(double *x, size_t n, wmi_summary *out);
+
+/** Reorder x[0..n) so that for each of the `count` ranks (ascending, below n, may
+ *  repeat) x[rank] is what sorting would put there, with nothing larger before
+ *  it and nothing smaller after it. No NaN. Cost as wmi_summarise. */
+void wmi_select(double *x, size_t n, const size_t *rank, size_t count);
 
 /** Running mean and variance (Welford 1962), for stop rules. */
 typedef struct wmi_running {
@@ -33,8 +38,9 @@ double wmi_running_stddev(const wmi_running *r); /* NaN for n < 2 */
 /** Half-width of the 95 % interval of the mean over |mean|; NaN where undefined. */
 double wmi_running_rel_ci95(const wmi_running *r);
 
-/** Student's t quantile: P(T <= t) = p for `df` > 0 degrees of freedom (need not
- *  be whole), 0 < p < 1. Relative error below 1e-10. */
+/** Student's t quantile: P(T <= t) = p for `df` degrees of freedom (above 0, need
+ *  not be whole, may be infinite), 0 < p < 1. Relative error below 1e-10. NaN for
+ *  arguments out of range; infinite where t is beyond 1e150. */
 double wmi_t_quantile(double p, double df);
 
 /** One side of a ratio. */
@@ -44,8 +50,8 @@ typedef struct wmi_moments {
 } wmi_moments;
 typedef struct wmi_ratio {
     double ratio, low, high; /* NaN where undefined */
-    wm_reason reason;        /* why ratio is undefined: ZERO_BASELINE, NO_SAMPLES */
-    wm_reason ci_reason;     /* why the interval is: FEW_SAMPLES, UNBOUNDED */
+    wm_reason reason;        /* why ratio is undefined: ZERO_BASELINE, NO_SAMPLES, NOT_FINITE */
+    wm_reason ci_reason;     /* why the interval is: any of these, FEW_SAMPLES, UNBOUNDED */
 } wmi_ratio;
 /** Ratio of two means, num/den, with its 95 % interval by Fieller's theorem
  *  (1954). Independent samples: `covariance` 0, degrees of freedom by Welch and
@@ -61,8 +67,8 @@ double wmi_geomean(const double *x, size_t n);
 typedef struct wmi_interval {
     int64_t begin, end;
 } wmi_interval;
-/** Length of the union of the intervals (end >= begin), which are sorted in
- *  place. {[0,10],[5,15]} gives 15. */
+/** Length of the union of the intervals (end >= begin, all within 2^63 of each
+ *  other), which are sorted in place. {[0,10],[5,15]} gives 15. */
 int64_t wmi_union_length(wmi_interval *v, size_t n);
 
 #endif
