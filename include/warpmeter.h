@@ -176,7 +176,8 @@ typedef struct wm_value {
 extern WM_API int wm_active;
 
 /** The id of a region name. Process-wide, never reused, the same for equal
- *  names. Returns 0 when memory ran out (marks of id 0 are ignored). `name` is
+ *  names. Returns 0 for NULL, for "" and when memory ran out; marks of id 0 are
+ *  ignored. `name` is
  *  copied; a '/' in it is kept but reads like nesting. Any thread. */
 WM_API uint32_t wm_region_id(const char *name);
 /** Enter and leave by id. Any thread. */

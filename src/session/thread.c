@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/intern.h"
+
 int wm_active;
 _Atomic uint32_t wmi_epoch;
 
@@ -126,8 +128,6 @@ static inline void put(wmi_thread *t, uint64_t ticks, uint32_t name, uint32_t se
     atomic_store_explicit(&t->count, n + 1, memory_order_release);
 }
 
-void wmi_thread_put(wmi_thread *t, uint64_t ticks, uint32_t name, uint32_t seq) { put(t, ticks, name, seq); }
-
 static inline uint64_t entry_id(const wmi_thread *t, uint32_t seq) { return (uint64_t)t->index << 40 | seq; }
 
 /* Tell the backends of this pass, before the clock at a begin and after it at an
@@ -183,6 +183,13 @@ static inline void end(wmi_thread *t, uint32_t name, uint64_t ticks) {
 void wmi_thread_begin(wmi_thread *t, uint32_t name) { begin(t, name); }
 void wmi_thread_end(wmi_thread *t, uint32_t name) { end(t, name, wmi_ticks()); }
 
+void wmi_thread_end_batch(wmi_thread *t, uint32_t name, uint32_t count, uint64_t ticks) {
+    uint32_t at = t->depth;
+    while (at > 0 && t->stack[at - 1].name != name) at--;
+    if (at > 0 && t->too_deep == 0) put(t, count, WMI_BATCH_NAME, t->stack[at - 1].seq);
+    end(t, name, ticks);
+}
+
 void wm_begin_id(uint32_t id) {
     if (!WM_IS_ACTIVE() || WM_UNLIKELY(id == 0)) return;
     wmi_thread *t = thread_self();
@@ -194,6 +201,16 @@ void wm_end_id(uint32_t id) {
     const uint64_t ticks = wmi_ticks();
     wmi_thread *t = thread_self();
     if (WM_LIKELY(t != NULL)) end(t, id, ticks);
+}
+
+uint32_t wm_region_id(const char *name) { return name && *name ? wmi_intern(name) : 0; }
+
+void wm_begin(const char *name) {
+    if (WM_IS_ACTIVE()) wm_begin_id(wm_region_id(name));
+}
+
+void wm_end(const char *name) {
+    if (WM_IS_ACTIVE()) wm_end_id(wm_region_id(name));
 }
 
 uint64_t wmi_thread_innermost(void) {

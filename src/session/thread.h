@@ -54,8 +54,8 @@ extern _Atomic uint32_t wmi_epoch; /* of the run at hand; 0 before the first */
 wmi_thread *wmi_thread_self(void);
 void wmi_thread_begin(wmi_thread *t, uint32_t name);
 void wmi_thread_end(wmi_thread *t, uint32_t name);
-/** Put one mark into the ring, or count it as dropped. */
-void wmi_thread_put(wmi_thread *t, uint64_t ticks, uint32_t name, uint32_t seq);
+/** End the innermost entry of that name, which held `count` repetitions. */
+void wmi_thread_end_batch(wmi_thread *t, uint32_t name, uint32_t count, uint64_t ticks);
 /** Id of the innermost open entry of the calling thread; WMI_NO_ENTRY for none or
  *  the whole function. */
 uint64_t wmi_thread_innermost(void);

@@ -10,6 +10,7 @@
 typedef struct wmi_derive {
     wmi_formula *formula;            /* borrowed; NULL for a C function */
     const wm_derivation *derivation; /* borrowed; NULL for a formula */
+    void *user;                      /* for its compute */
 } wmi_derive;
 
 /** How the rows of one benchmark are made. Borrowed for the call. */

@@ -1,0 +1,347 @@
+/* Steps: what happens between two calls of the function. Setting up, windows, caches
+ * and stop rules live here, for C and for every other language alike. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "session/thread.h"
+#include "sweep/sweep.h"
+
+/* ---- configurations ---- */
+
+static wm_status point_end(wm_sweep *sweep, wmi_point *p, wmi_config_state state, const char *why) {
+    p->dead = true;
+    if (state == WMI_CONFIG_FAILED) sweep->failed++;
+    if (state == WMI_CONFIG_SKIPPED) sweep->skipped++;
+    wmi_session_log(sweep->session, state == WMI_CONFIG_FAILED ? WM_LOG_ERROR : WM_LOG_INFO, "%s %s %s: %s",
+                    sweep->name, wmi_samples_config_at(sweep->session->samples, p->config)->key,
+                    state == WMI_CONFIG_FAILED ? "failed" : "skipped", why);
+    return wmi_samples_set_state(sweep->session->samples, p->config, state, why);
+}
+
+/* Act on what the function said; true when the configuration goes on. */
+static bool outcome_take(wm_sweep *sweep, wmi_point *p, const wm_state *st, wm_status *status) {
+    if (st->outcome == WMI_OUTCOME_OK) return true;
+    if (!p->dead)
+        *status = point_end(
+            sweep, p, st->outcome == WMI_OUTCOME_SKIP ? WMI_CONFIG_SKIPPED : WMI_CONFIG_FAILED, st->why);
+    return false;
+}
+
+void wmi_sweep_leave(wm_sweep *sweep) {
+    wmi_point *p = sweep->current;
+    wmi_pool_destroy(sweep->pool);
+    sweep->pool = NULL;
+    sweep->current = NULL;
+    if (!p || !sweep->teardown) return;
+    wm_status ignored = WM_OK;
+    wmi_state_reset(&sweep->states[0], sweep, p, 0, 1);
+    sweep->teardown(&sweep->states[0]);
+    outcome_take(sweep, p, &sweep->states[0], &ignored);
+}
+
+static wm_status states_grow(wm_sweep *sweep, size_t count) {
+    if (count <= sweep->state_count) return WM_OK;
+    wm_state *states = realloc(sweep->states, count * sizeof *states);
+    if (!states) return WM_ENOMEM;
+    memset(states + sweep->state_count, 0, (count - sweep->state_count) * sizeof *states);
+    sweep->states = states;
+    sweep->state_count = count;
+    return WM_OK;
+}
+
+/* Set a configuration up. It is not the current one after when its set-up said no. */
+static wm_status point_enter(wm_sweep *sweep, wmi_point *p, wm_error *err) {
+    if (states_grow(sweep, (size_t)p->threads) != WM_OK) return wmi_error_nomem(err);
+    sweep->data = NULL;
+    wm_status status = WM_OK;
+    if (p->threads > 1) {
+        wm_error why = WM_ERROR_INIT;
+        if (wmi_pool_create(p->threads, &sweep->pool, &why) != WM_OK)
+            return point_end(sweep, p, WMI_CONFIG_FAILED, why.message);
+    }
+    if (sweep->setup) {
+        wmi_state_reset(&sweep->states[0], sweep, p, 0, p->threads);
+        sweep->setup(&sweep->states[0]);
+        if (!outcome_take(sweep, p, &sweep->states[0], &status)) {
+            wmi_pool_destroy(sweep->pool);
+            sweep->pool = NULL;
+            return status == WM_OK ? WM_OK : wmi_error_nomem(err);
+        }
+    }
+    sweep->current = p;
+    return WM_OK;
+}
+
+/* ---- stopping ---- */
+
+static wmi_rule_node *rule_node(wmi_point *p, uint32_t node) {
+    for (size_t i = 0; i < p->rule_count; i++)
+        if (p->rule[i].node == node) return &p->rule[i];
+    wmi_rule_node *rule = realloc(p->rule, (p->rule_count + 1) * sizeof *rule);
+    if (!rule) return NULL;
+    p->rule = rule;
+    p->rule[p->rule_count] = (wmi_rule_node){.node = node};
+    return &p->rule[p->rule_count++];
+}
+
+/* Take in what the last run added to the series that the rules look at. */
+static wm_status rules_feed(wm_sweep *sweep, wmi_point *p) {
+    const wm_session *s = sweep->session;
+    const wmi_gauge *g = &sweep->measure->gauges[sweep->measure->rule_gauge];
+    if (g->pass != 0) return WM_OK; /* nothing can be measured */
+    for (size_t i = 0; i < s->touched_count; i++) {
+        wmi_series *series;
+        wm_status status = wmi_samples_series(s->samples, p->config, s->touched[i], g->metric, 0, &series);
+        wmi_rule_node *r = status == WM_OK ? rule_node(p, s->touched[i]) : NULL;
+        if (!r) return WM_ENOMEM;
+        for (; r->seen < series->n; r->seen++)
+            if (!wmi_series_reason(series, r->seen))
+                wmi_running_add(&r->values, wmi_series_value(series, r->seen));
+    }
+    return WM_OK;
+}
+
+static double worse(double a, double b) { return a >= b ? a : b; } /* a NaN in b stays */
+
+static wmi_stop_view rules_view(const wm_sweep *sweep, const wmi_point *p) {
+    wmi_stop_view v = {p->runs, 0, p->elapsed_ns, 0, 0};
+    bool regions = false;
+    for (size_t i = 0; i < p->rule_count; i++) {
+        const wmi_node *node = wmi_samples_node_at(sweep->session->samples, p->rule[i].node);
+        regions |= node->parent != UINT32_MAX;
+    }
+    size_t n = 0;
+    for (size_t i = 0; i < p->rule_count; i++) {
+        const wmi_rule_node *r = &p->rule[i];
+        const wmi_node *node = wmi_samples_node_at(sweep->session->samples, r->node);
+        const bool root = node->parent == UINT32_MAX;
+        if (root && regions) continue;
+        const bool outermost =
+            root || wmi_samples_node_at(sweep->session->samples, node->parent)->parent == UINT32_MAX;
+        if (outermost) v.measured_ns += r->values.mean * (double)r->values.n;
+        const double sd = wmi_running_stddev(&r->values);
+        const double mean = r->values.mean < 0 ? -r->values.mean : r->values.mean;
+        v.noise = worse(v.noise, sd / mean);
+        v.ci = worse(v.ci, wmi_running_rel_ci95(&r->values));
+        n++;
+    }
+    if (n == 0) v.noise = v.ci = __builtin_nan("");
+    return v;
+}
+
+static void rules_apply(wm_sweep *sweep, wmi_point *p) {
+    const wmi_stop_view view = rules_view(sweep, p);
+    const char *reason = wmi_stop_reason(&sweep->rules, &view);
+    if (!reason) return;
+    p->done = true;
+    wmi_samples_config_at(sweep->session->samples, p->config)->stop_reason = reason;
+}
+
+/* ---- the next step ---- */
+
+bool wmi_sweep_wants(void *user, uint32_t point, int32_t pass, int64_t run) {
+    const wm_sweep *sweep = user;
+    const wmi_point *p = &sweep->points[point];
+    if (p->dead) return false;
+    if (pass == 0) return !p->done;
+    return run >= 0 && run < p->runs;
+}
+
+/* The point that is due, set up; NULL when the sweep is over. */
+static wmi_point *point_next(wm_sweep *sweep, wm_status *status, wm_error *err) {
+    while (wmi_cursor_next(&sweep->cursor)) {
+        wmi_point *p = &sweep->points[wmi_cursor_config(&sweep->cursor)];
+        if (sweep->current != p) {
+            wmi_sweep_leave(sweep);
+            *status = wmi_measure_window_close(sweep->measure, err);
+            if (*status == WM_OK) *status = point_enter(sweep, p, err);
+            if (*status != WM_OK) return NULL;
+            if (sweep->current != p) continue;
+        }
+        if (sweep->cursor.at[WMI_DIM_PASS] == 0 && sweep->cursor.at[WMI_DIM_RUN] >= 0 && p->runs == 0) {
+            rules_apply(sweep, p); /* the warm-up may have used up the time */
+            if (p->done) continue;
+        }
+        return p;
+    }
+    return NULL;
+}
+
+/* The sweep cannot go on; every later step says why. */
+static bool broken(wm_sweep *sweep, wm_status status, const wm_error *err) {
+    if (err) sweep->broken = *err;
+    sweep->broken.code = status;
+    return false;
+}
+
+static void step_fill(const wm_sweep *sweep, wmi_point *p, wm_step *step) {
+    const wm_step fresh = {
+        .struct_size = step->struct_size,
+        .state = &sweep->states[0],
+        .benchmark = sweep->name,
+        .config_key = wmi_samples_config_at(sweep->session->samples, p->config)->key,
+        .config = wmi_cursor_config(&sweep->cursor),
+        .run = sweep->cursor.at[WMI_DIM_RUN],
+        .attempt = 0,
+        .pass = (int32_t)sweep->cursor.at[WMI_DIM_PASS],
+        .threads = p->threads,
+        .warmup = sweep->cursor.at[WMI_DIM_RUN] < 0,
+        .first_pass = sweep->cursor.at[WMI_DIM_PASS] == 0,
+    };
+    memcpy(step, &fresh, step->struct_size < sizeof fresh ? step->struct_size : sizeof fresh);
+}
+
+bool wm_sweep_next(wm_sweep *sweep, wm_step *step, wm_error *err) {
+    wm_error local = WM_ERROR_INIT;
+    if (!err) err = &local;
+    *err = (wm_error)WM_ERROR_INIT;
+    if (sweep->broken.code != WM_OK) {
+        *err = sweep->broken;
+        return false;
+    }
+    if (sweep->in_step) {
+        wmi_error_set(err, WM_ESTATE, 0, "wm_sweep_done must end the step at hand first");
+        return false;
+    }
+    wm_status status = sweep->cursor_made ? WM_OK : wmi_sweep_begin(sweep, err);
+    if (status != WM_OK) return broken(sweep, status, err);
+    wmi_point *p = point_next(sweep, &status, err);
+    if (!p) {
+        wmi_sweep_leave(sweep);
+        if (status == WM_OK) status = wmi_measure_window_close(sweep->measure, err);
+        return status == WM_OK ? false : broken(sweep, status, err);
+    }
+    for (int i = 0; i < p->threads; i++) wmi_state_reset(&sweep->states[i], sweep, p, i, p->threads);
+    step_fill(sweep, p, step);
+    sweep->in_step = true;
+    sweep->step_begin_ns = (int64_t)wmi_monotonic_ns();
+    if (sweep->options.profile) return true;
+    const int32_t pass = (int32_t)sweep->cursor.at[WMI_DIM_PASS],
+                  run = (int32_t)sweep->cursor.at[WMI_DIM_RUN];
+    status = wmi_measure_window(sweep->measure, pass, p->config, run, err);
+    if (sweep->evictor) wmi_evictor_run(sweep->evictor);
+    if (status == WM_OK) status = wmi_run_begin(sweep->session, sweep->measure, pass, err);
+    if (status != WM_OK) {
+        sweep->in_step = false;
+        return broken(sweep, status, err);
+    }
+    sweep->step_begin_ns = (int64_t)wmi_monotonic_ns();
+    if (p->threads == 1) wmi_thread_begin(wmi_thread_self(), WMI_ROOT_NAME);
+    return true;
+}
+
+/* ---- calling ---- */
+
+static void call_in_thread(void *user, int thread) {
+    wm_sweep *sweep = user;
+    wm_state *st = &sweep->states[thread];
+    wmi_thread *t = WM_IS_ACTIVE() ? wmi_thread_self() : NULL;
+    if (t) wmi_thread_begin(t, WMI_ROOT_NAME);
+    sweep->run(st);
+    if (t) wmi_thread_end(t, WMI_ROOT_NAME);
+}
+
+void wm_step_call(const wm_step *step) {
+    wm_sweep *sweep = step->state->sweep;
+    if (!sweep->run) {
+        wm_fail(step->state, "benchmark %s has no function", sweep->name);
+    } else if (sweep->pool) {
+        wmi_pool_run(sweep->pool, call_in_thread, sweep);
+    } else {
+        sweep->run(step->state);
+    }
+}
+
+/* ---- the end of a step ---- */
+
+static wm_status run_keep(wm_sweep *sweep, wmi_point *p, bool failed, int64_t end_ns, wm_error *err) {
+    wm_session *s = sweep->session;
+    wmi_notes notes_small[8], *notes = notes_small;
+    const size_t n = (size_t)p->threads;
+    if (n > 8 && !(notes = malloc(n * sizeof *notes))) return wmi_error_nomem(err);
+    for (size_t i = 0; i < n; i++) notes[i] = sweep->states[i].notes;
+    const int64_t run = sweep->cursor.at[WMI_DIM_RUN];
+    const wmi_run_place place = {
+        sweep->bench, p->config, (int32_t)run, (int32_t)sweep->cursor.at[WMI_DIM_PASS], 0, run < 0, failed};
+    const wmi_run kept = {p->config,
+                          place.run,
+                          place.pass,
+                          0,
+                          sweep->step_begin_ns,
+                          end_ns,
+                          (run < 0 ? WMI_RUN_WARMUP : 0u) | (failed ? WMI_RUN_FAILED : 0u)};
+    wm_status status = wmi_run_fold(s, sweep->measure, &place, notes, n, err);
+    if (status == WM_OK && wmi_samples_run(s->samples, &kept) != WM_OK) status = wmi_error_nomem(err);
+    if (notes != notes_small) free(notes);
+    return status;
+}
+
+static void warn_repeat(wm_sweep *sweep) {
+    if (!__atomic_load_n(&sweep->repeat_seen, __ATOMIC_RELAXED)) return;
+    wmi_session_warn(
+        sweep->session,
+        "benchmark %s: WM_REPEAT ran its body once a run, because --cache-control all and repetition "
+        "exclude each other",
+        sweep->name);
+}
+
+wm_status wm_sweep_done(wm_sweep *sweep, const wm_step *step, wm_status given, const char *why,
+                        wm_error *err) {
+    if (!sweep->in_step || step->state != &sweep->states[0])
+        return wmi_error_set(err, WM_ESTATE, 0, "wm_sweep_next must begin a step first");
+    wmi_point *p = sweep->current;
+    const bool measuring = !sweep->options.profile;
+    if (measuring) {
+        wmi_thread *t = p->threads == 1 ? wmi_thread_self() : NULL;
+        if (t) wmi_thread_end(t, WMI_ROOT_NAME);
+        wmi_run_end(sweep->session);
+    }
+    const int64_t end_ns = (int64_t)wmi_monotonic_ns();
+    sweep->in_step = false;
+    sweep->steps_done++;
+    p->elapsed_ns += (double)(end_ns - sweep->step_begin_ns);
+
+    wm_status status = WM_OK;
+    if (given != WM_OK) wm_fail(&sweep->states[0], "%s", why ? why : wm_status_text(given));
+    bool good = true;
+    for (int i = 0; i < p->threads; i++) good &= outcome_take(sweep, p, &sweep->states[i], &status);
+    if (status != WM_OK) wmi_error_nomem(err);
+    const bool counts = sweep->cursor.at[WMI_DIM_PASS] == 0 && sweep->cursor.at[WMI_DIM_RUN] >= 0;
+    if (status == WM_OK && measuring) status = run_keep(sweep, p, !good, end_ns, err);
+    if (status == WM_OK && counts) {
+        p->runs++;
+        if (measuring && good && rules_feed(sweep, p) != WM_OK) status = wmi_error_nomem(err);
+        if (status == WM_OK && good) rules_apply(sweep, p);
+    }
+    warn_repeat(sweep);
+    if (status != WM_OK) broken(sweep, status, err);
+    return status;
+}
+
+wm_status wm_sweep_run(wm_sweep *sweep, wm_error *err) {
+    wm_error local = WM_ERROR_INIT;
+    wm_step step = WM_STEP_INIT;
+    if (!err) err = &local;
+    while (wm_sweep_next(sweep, &step, err)) {
+        wm_step_call(&step);
+        const wm_status status = wm_sweep_done(sweep, &step, WM_OK, NULL, err);
+        if (status != WM_OK) return status;
+    }
+    if (err->code != WM_OK) return err->code;
+    if (sweep->failed)
+        return wmi_error_set(err, WM_EFAILED, 0, "%d of %zu configurations of %s failed", sweep->failed,
+                             sweep->point_count, sweep->name);
+    return WM_OK;
+}
+
+int64_t wmi_sweep_steps_left(const wm_sweep *sweep) {
+    const int64_t most = sweep->rules.runs >= 0 ? sweep->rules.runs : sweep->rules.max_runs;
+    const int64_t passes = sweep->options.profile ? 1 : (int64_t)sweep->measure->pass_count;
+    int64_t left = 0;
+    for (size_t i = 0; i < sweep->point_count; i++) {
+        const wmi_point *p = &sweep->points[i];
+        if (p->dead) continue;
+        left += (p->done ? p->runs : most) * passes + sweep->options.warmup;
+    }
+    return left > sweep->steps_done ? left - sweep->steps_done : 0;
+}

@@ -1,0 +1,234 @@
+#include "sweep/sweep.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "sweep/groups.h"
+
+enum { RUNS_DEFAULT = 10, WARMUP_DEFAULT = 1, MIN_RUNS_DEFAULT = 10, MAX_RUNS_DEFAULT = 100000 };
+static const int64_t timeout_default_ns = 30000000000; /* of a configuration run until it is good enough */
+static const int64_t batch_time_default_ns = 1000000;
+
+/* ---- reading the options ---- */
+
+static wm_status options_read(wm_sweep *sweep, const wm_benchmark *bench, int argc, const char *const *argv,
+                              wm_error *err) {
+    wmi_options *o = &sweep->options;
+    wmi_options_init(o);
+    wm_status status = WM_OK;
+    if (bench->options && *bench->options) {
+        char **words = NULL;
+        size_t count = 0;
+        wmi_buf where = WMI_BUF_INIT;
+        wmi_buf_printf(&where, "benchmark %s", sweep->name);
+        status = where.failed ? wmi_error_nomem(err) : wmi_words_split(bench->options, &words, &count, err);
+        if (status == WM_OK)
+            status = wmi_options_parse(o, (int)count, (const char *const *)words, false, where.data, err);
+        free(words);
+        wmi_buf_free(&where);
+    }
+    if (status == WM_OK && argc > 0) status = wmi_options_parse(o, argc, argv, true, NULL, err);
+    return status == WM_OK ? wmi_options_check(o, err) : status;
+}
+
+static bool adaptive(const wmi_options *o) {
+    return o->min_time_ns > 0 || o->max_noise > 0 || o->target_ci > 0 || o->min_runs >= 0 || o->max_runs >= 0;
+}
+
+static void rules_set(wm_sweep *sweep) {
+    wmi_options *o = &sweep->options;
+    wmi_stop_rules *r = &sweep->rules;
+    *r = (wmi_stop_rules){.runs = o->runs, .timeout_ns = o->timeout_ns};
+    if (o->profile) {
+        r->runs = 1;
+        o->warmup = 0;
+    } else if (o->runs < 0 && !adaptive(o)) {
+        r->runs = RUNS_DEFAULT;
+    } else if (o->runs < 0) {
+        r->min_runs = o->min_runs >= 0 ? o->min_runs : MIN_RUNS_DEFAULT;
+        r->max_runs = o->max_runs >= 0 ? o->max_runs : MAX_RUNS_DEFAULT;
+        if (o->max_runs >= 0 && o->min_runs < 0 && r->min_runs > r->max_runs) r->min_runs = r->max_runs;
+        if (r->max_runs < r->min_runs) r->max_runs = r->min_runs;
+        r->min_time_ns = o->min_time_ns;
+        r->max_noise = o->max_noise;
+        r->target_ci = o->target_ci;
+        if (r->timeout_ns <= 0) r->timeout_ns = timeout_default_ns;
+    }
+    if (o->warmup < 0) o->warmup = WARMUP_DEFAULT;
+    if (o->batch_time_ns <= 0) o->batch_time_ns = batch_time_default_ns;
+}
+
+/* ---- metrics and derived metrics ---- */
+
+/* Replace each group by its metrics; its formulas join the derived ones. */
+static wm_status metrics_expand(const wmi_options *o, wmi_list *metrics, wmi_list *derive, wm_error *err) {
+    wm_status status = WM_OK;
+    for (size_t i = 0; i < o->metrics.n && status == WM_OK; i++) {
+        const char *name = o->metrics.v[i];
+        if (strncmp(name, "group:", 6)) {
+            status = wmi_list_add(metrics, name, strlen(name)) == WM_OK ? WM_OK : wmi_error_nomem(err);
+            continue;
+        }
+        wmi_group group = {0};
+        status = wmi_group_load(name + 6, &group, err);
+        for (size_t k = 0; k < group.metrics.n && status == WM_OK; k++)
+            status = wmi_list_add(metrics, group.metrics.v[k], strlen(group.metrics.v[k]));
+        for (size_t k = 0; k < group.derive.n && status == WM_OK; k++)
+            status = wmi_list_add(derive, group.derive.v[k], strlen(group.derive.v[k]));
+        wmi_group_fini(&group);
+    }
+    if (status == WM_OK && metrics->n == 0) status = wmi_list_add(metrics, "time", 4);
+    for (size_t i = 0; i < o->derive.n && status == WM_OK; i++)
+        status = wmi_list_add(derive, o->derive.v[i], strlen(o->derive.v[i]));
+    return status == WM_ENOMEM ? wmi_error_nomem(err) : status;
+}
+
+static wm_status derivation_copy(const wm_derivation *d, wm_derivation *out, wm_error *err) {
+    if (!d->metric || !*d->metric || !d->compute)
+        return wmi_error_set(err, WM_EINVAL, 0, "a derivation needs a name and a function");
+    out->metric = wmi_strdup(d->metric);
+    out->unit = wmi_strdup(d->unit ? d->unit : "");
+    out->inputs = wmi_strdup(d->inputs ? d->inputs : "");
+    out->compute = d->compute;
+    return out->metric && out->unit && out->inputs ? WM_OK : wmi_error_nomem(err);
+}
+
+static wm_status how_make(const wm_sweep *sweep, const wm_benchmark *bench, const wmi_list *derive,
+                          wmi_rows_how *how, wm_error *err) {
+    const wmi_options *o = &sweep->options;
+    const size_t n = derive->n + bench->derivation_count;
+    how->stable_threshold = o->stable_threshold > 0 ? o->stable_threshold : 0.02;
+    how->formulas = calloc(derive->n + 1, sizeof(wmi_formula *));
+    how->derivations = calloc(bench->derivation_count + 1, sizeof *how->derivations);
+    how->derive = calloc(n + 1, sizeof *how->derive);
+    if (o->normalize) how->baseline = wmi_strdup(o->normalize);
+    if (!how->formulas || !how->derivations || !how->derive || (o->normalize && !how->baseline))
+        return wmi_error_nomem(err);
+    for (size_t i = 0; i < derive->n; i++) {
+        const wm_status status = wmi_formula_parse(derive->v[i], &how->formulas[i], err);
+        if (status != WM_OK) return status;
+        how->formula_count++;
+        how->derive[i].formula = how->formulas[i];
+    }
+    for (size_t i = 0; i < bench->derivation_count; i++) {
+        const size_t at = how->derivation_count++;
+        const wm_status status = derivation_copy(&bench->derivations[i], &how->derivations[at], err);
+        if (status != WM_OK) return status;
+        how->derive[derive->n + i] = (wmi_derive){NULL, &how->derivations[at], bench->user};
+    }
+    return WM_OK;
+}
+
+static void warn_measure(void *user, const char *line) { wmi_session_warn(user, "%s", line); }
+
+static wm_status measuring_make(wm_sweep *sweep, const wm_benchmark *bench, wm_error *err) {
+    wm_session *s = sweep->session;
+    wmi_list metrics = {NULL, 0, 0}, derive = {NULL, 0, 0};
+    wmi_rows_how how = {0};
+    wm_status status = metrics_expand(&sweep->options, &metrics, &derive, err);
+    if (status == WM_OK)
+        status = wmi_measure_open(s->samples, (const char *const *)metrics.v, metrics.n, warn_measure, s,
+                                  &sweep->measure, err);
+    if (status == WM_OK) status = how_make(sweep, bench, &derive, &how, err);
+    if (status == WM_OK)
+        status = wmi_session_bench(s, sweep->name, &how, &sweep->bench, err);
+    else
+        wmi_rows_how_fini(&how);
+    wmi_list_free(&metrics);
+    wmi_list_free(&derive);
+    return status;
+}
+
+/* ---- caches and processors ---- */
+
+static wm_status machine_prepare(wm_sweep *sweep, wm_error *err) {
+    const wmi_options *o = &sweep->options;
+    if (o->pin >= 0 && !o->profile) {
+        sweep->pinned = sched_getaffinity(0, sizeof sweep->affinity, &sweep->affinity) == 0;
+        const wm_status status = wmi_pin(o->pin, err);
+        if (status != WM_OK) return status;
+    }
+    if (o->cache_clear != 1 || o->profile) return WM_OK;
+    return wmi_evictor_create(&sweep->session->machine, &sweep->evictor, &sweep->evictor_bytes, err);
+}
+
+/* ---- creating ---- */
+
+static wm_status bench_read(const wm_benchmark *given, wm_benchmark *out, wm_error *err) {
+    const wm_benchmark init = WM_BENCHMARK_INIT;
+    *out = init;
+    if (!given || given->struct_size < sizeof given->struct_size || given->struct_size > 4096)
+        return wmi_error_set(err, WM_EINVAL, 0, "wm_benchmark: start from WM_BENCHMARK_INIT");
+    memcpy(out, given, given->struct_size < sizeof *out ? given->struct_size : sizeof *out);
+    if (!out->name || !*out->name) return wmi_error_set(err, WM_EINVAL, 0, "a benchmark needs a name");
+    return WM_OK;
+}
+
+wm_status wm_sweep_create(wm_session *session, const wm_benchmark *bench, int argc, const char *const *argv,
+                          wm_sweep **out, wm_error *err) {
+    wm_benchmark b;
+    wm_status status = bench_read(bench, &b, err);
+    if (status != WM_OK) return status;
+    wm_sweep *sweep = calloc(1, sizeof *sweep);
+    if (!sweep) return wmi_error_nomem(err);
+    sweep->session = session;
+    session->sweeps++;
+    sweep->run = b.run;
+    sweep->setup = b.setup;
+    sweep->teardown = b.teardown;
+    sweep->user = b.user;
+    sweep->name = wmi_strdup(b.name);
+    wmi_options_init(&sweep->options);
+    status = sweep->name ? options_read(sweep, &b, argc, argv, err) : wmi_error_nomem(err);
+    if (status == WM_OK) {
+        rules_set(sweep);
+        status = wmi_points_make(sweep, err);
+    }
+    if (status == WM_OK) status = measuring_make(sweep, &b, err);
+    if (status != WM_OK) {
+        wm_sweep_destroy(sweep);
+        return status;
+    }
+    *out = sweep;
+    return WM_OK;
+}
+
+wm_status wmi_sweep_begin(wm_sweep *sweep, wm_error *err) {
+    const wmi_options *o = &sweep->options;
+    wm_status status = wmi_sweep_settle(sweep, err);
+    if (status == WM_OK) status = machine_prepare(sweep, err);
+    if (status != WM_OK) return status;
+    const wmi_joint_pass *last = &sweep->measure->passes[sweep->measure->pass_count - 1];
+    const size_t passes = o->profile ? 1 : sweep->measure->pass_count;
+    if (wmi_cursor_init(&sweep->cursor, passes, sweep->point_count, o->warmup,
+                        o->order != WMI_ORDER_SEQUENTIAL, last->window == WMI_WINDOW_SWEEP,
+                        last->window >= WMI_WINDOW_RUN) != WM_OK)
+        return wmi_error_nomem(err);
+    sweep->cursor_made = true;
+    sweep->cursor.wants = wmi_sweep_wants;
+    sweep->cursor.user = sweep;
+    if (o->order != WMI_ORDER_RANDOM) return WM_OK;
+    const uint64_t seed = o->seed_given ? o->seed : (wmi_monotonic_ns() ^ (uint64_t)getpid() << 32) >> 1;
+    sweep->session->seed = (int64_t)(seed & INT64_MAX);
+    wmi_cursor_shuffle(&sweep->cursor, seed);
+    return WM_OK;
+}
+
+void wm_sweep_destroy(wm_sweep *sweep) {
+    if (!sweep) return;
+    if (sweep->in_step && !sweep->options.profile) wmi_run_end(sweep->session);
+    wmi_sweep_leave(sweep);
+    wmi_measure_close(sweep->measure);
+    wmi_evictor_destroy(sweep->evictor);
+    if (sweep->pinned) sched_setaffinity(0, sizeof sweep->affinity, &sweep->affinity);
+    for (size_t i = 0; i < sweep->state_count; i++) wmi_state_fini(&sweep->states[i]);
+    for (size_t i = 0; i < sweep->point_count; i++) wmi_point_fini(&sweep->points[i]);
+    if (sweep->cursor_made) wmi_cursor_fini(&sweep->cursor);
+    wmi_options_fini(&sweep->options);
+    sweep->session->sweeps--;
+    free(sweep->states);
+    free(sweep->points);
+    free(sweep->name);
+    free(sweep);
+}

@@ -1,0 +1,101 @@
+/** sweep/: axes and configurations, options, the plan, steps, stop rules, and what a
+ *  benchmark's function is handed. May include base/, stats/, formula/, machine/,
+ *  samples/, backend/, table/ and session/. */
+#ifndef WMI_SWEEP_SWEEP_H
+#define WMI_SWEEP_SWEEP_H
+
+#include <sched.h>
+
+#include "session/session.h"
+#include "stats/stats.h"
+#include "sweep/axes.h"
+#include "sweep/cursor.h"
+#include "sweep/options.h"
+#include "sweep/pool.h"
+#include "sweep/state.h"
+#include "sweep/stop.h"
+
+/** The repetitions found for one WM_REPEAT of one configuration. */
+typedef struct wmi_batch {
+    uint32_t region; /* interned name */
+    uint32_t count;
+} wmi_batch;
+
+/** The rule metric's values of one region so far. */
+typedef struct wmi_rule_node {
+    uint32_t node;
+    size_t seen; /* values of its series taken in */
+    wmi_running values;
+} wmi_rule_node;
+
+/** One configuration while it is swept. */
+typedef struct wmi_point {
+    size_t count;       /* parameters */
+    const char **names; /* interned */
+    wm_value *values;   /* strings owned */
+    uint32_t config;    /* in the samples, once settled */
+    int threads;
+    bool dead;    /* skipped or failed: nothing more of it */
+    bool done;    /* run often enough in the first pass */
+    int64_t runs; /* measured runs of the first pass so far */
+    double elapsed_ns;
+    wmi_batch *batches;
+    size_t batch_count;
+    wmi_rule_node *rule; /* what the stop rules look at, by region */
+    size_t rule_count;
+} wmi_point;
+
+struct wm_sweep {
+    wm_session *session;
+    char *name;
+    wm_fn run, setup, teardown;
+    void *user;
+    wmi_options options;
+    wmi_measure *measure;
+    wmi_stop_rules rules;
+    uint32_t bench; /* in the samples */
+    wmi_point *points;
+    size_t point_count, point_cap;
+    bool implicit; /* the single empty configuration, until another is added */
+    bool settled;  /* configurations are in the samples */
+    wmi_cursor cursor;
+    bool cursor_made;
+
+    wmi_point *current; /* set up */
+    void *data;         /* what its set-up left */
+    wmi_pool *pool;     /* its threads; NULL for one */
+    wmi_evictor *evictor;
+    size_t evictor_bytes;
+    cpu_set_t affinity; /* to go back to */
+    bool pinned;
+
+    bool in_step;
+    int64_t step_begin_ns;
+    struct wm_state *states; /* [state_count] one for each thread */
+    size_t state_count;
+    int64_t steps_done;
+    int failed, skipped; /* configurations */
+    bool repeat_seen;    /* WM_REPEAT was met with cold caches */
+    wm_error broken;     /* why the sweep cannot go on */
+};
+
+/** Expand the axes into points (parameters only). */
+wm_status wmi_points_make(wm_sweep *sweep, wm_error *err);
+wm_status wmi_point_add(wm_sweep *sweep, size_t count, const char *const *names, const wm_value *values,
+                        wm_error *err);
+void wmi_point_fini(wmi_point *p);
+/** Filter, put the configurations into the samples, check the formulas' names. Does
+ *  nothing the second time. */
+wm_status wmi_sweep_settle(wm_sweep *sweep, wm_error *err);
+
+/** What the first step needs: settled configurations, caches, the loop nest. */
+wm_status wmi_sweep_begin(wm_sweep *sweep, wm_error *err);
+/** Does a point need this run in this pass? For the cursor; user: the sweep. */
+bool wmi_sweep_wants(void *user, uint32_t point, int32_t pass, int64_t run);
+/** Tear the current configuration down. */
+void wmi_sweep_leave(wm_sweep *sweep);
+
+/** Runs that are still to come, at most; for progress. */
+int64_t wmi_sweep_steps_left(const wm_sweep *sweep);
+
+#endif
