@@ -38,7 +38,7 @@ static void the_nearest_comes_first_and_three_are_enough(void **state) {
     assert_string_equal(text, "byte_rate, bite_rate or bytes_rate");
     free(text);
     text = wmi_nearest("byte_rte", rates, 5);
-    assert_string_equal(text, "bite_rte, byte_rate or bite_rate");
+    assert_string_equal(text, "byte_rate, bite_rte or bite_rate");
     free(text);
     text = wmi_nearest("byte_rte", rates, 2);
     assert_string_equal(text, "bite_rate or kite_rate");
