@@ -1,0 +1,293 @@
+/* wm_main: the command line of a benchmark program. */
+#include <errno.h>
+#include <locale.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "program/program.h"
+#include "sink/sink.h"
+
+typedef struct program {
+    const char *name;
+    wmi_options options; /* of the command line alone */
+    wm_session *session;
+    wm_sweep **sweeps;
+    size_t sweep_count;
+    wmi_sample_file *samples;
+    wmi_progress progress;
+    wm_write_opts out_opts;
+} program;
+
+/* ---- messages ---- */
+
+static int complain(const program *p, int status, const wm_error *err) {
+    fprintf(stderr, "%s: %s\n", p->name, err->message);
+    return status;
+}
+
+static void on_log(void *user, wm_log_level level, const char *line) {
+    program *p = user;
+    const int shown = p->options.verbosity < 0    ? WM_LOG_ERROR
+                      : p->options.verbosity == 0 ? WM_LOG_WARNING
+                      : p->options.verbosity == 1 ? WM_LOG_INFO
+                                                  : WM_LOG_DEBUG;
+    if ((int)level > shown) return;
+    wmi_progress_clear(&p->progress);
+    fprintf(stderr, "%s: %s%s\n", p->name, level == WM_LOG_WARNING ? "warning: " : "", line);
+}
+
+/* Everything to stdout passes here, so that a full disk or a closed pipe is seen. */
+static int print_text(const program *p, wmi_buf *text) {
+    int status = WMI_EXIT_OK;
+    if (text->failed) {
+        fprintf(stderr, "%s: out of memory\n", p->name);
+        status = WMI_EXIT_OUTPUT;
+    } else if ((text->len && fwrite(text->data, 1, text->len, stdout) != text->len) || fflush(stdout) != 0) {
+        fprintf(stderr, "%s: cannot write to standard output: %s\n", p->name, strerror(errno));
+        status = WMI_EXIT_OUTPUT;
+    }
+    wmi_buf_free(text);
+    return status;
+}
+
+static int print_table(const program *p, const wm_table *t, const char *format) {
+    wm_error err = WM_ERROR_INIT;
+    if (wm_table_print(t, stdout, format ? format : "text", &p->out_opts, &err) == WM_OK) return WMI_EXIT_OK;
+    return complain(p, WMI_EXIT_OUTPUT, &err);
+}
+
+/* ---- what measures nothing ---- */
+
+static int list_metrics(const program *p) {
+    wm_error err = WM_ERROR_INIT;
+    wm_table *t = NULL;
+    if (wm_metrics(NULL, &t, &err) != WM_OK) return complain(p, WMI_EXIT_USAGE, &err);
+    const int status = print_table(p, t, p->options.format);
+    wm_table_destroy(t);
+    return status;
+}
+
+/* true: *status is the program's. */
+static bool say_and_leave(const program *p, int *status) {
+    const wmi_options *o = &p->options;
+    wm_error err = WM_ERROR_INIT;
+    wmi_buf text = WMI_BUF_INIT;
+    if (o->list_metrics) {
+        *status = list_metrics(p);
+        return true;
+    }
+    if (o->help)
+        wmi_help(p->name, &text);
+    else if (o->version)
+        wmi_buf_printf(&text, "warpmeter %s\n", wm_version());
+    else if (o->list)
+        wmi_list_benchmarks(&text);
+    else if (!o->help_axes)
+        return false;
+    else if (wmi_list_axes(&text, &err) != WM_OK) {
+        wmi_buf_free(&text);
+        *status = complain(p, WMI_EXIT_USAGE, &err);
+        return true;
+    }
+    *status = print_text(p, &text);
+    return true;
+}
+
+/* ---- preparing: everything that can be wrong is found here ---- */
+
+static wm_status names_check(const wmi_options *o, wm_error *err) {
+    for (size_t i = 0; i < o->benchmarks.n; i++) {
+        if (wmi_benchmark_find(o->benchmarks.v[i])) continue;
+        const size_t n = wmi_benchmark_count();
+        const char **names = malloc((n + 1) * sizeof *names);
+        if (!names) return wmi_error_nomem(err);
+        for (size_t k = 0; k < n; k++) names[k] = wmi_benchmark_at(k)->name;
+        char *near = wmi_nearest(o->benchmarks.v[i], names, n);
+        wmi_error_set(err, WM_ENOTFOUND, 0,
+                      near && *near ? "no benchmark '%s'; did you mean %s?"
+                                    : "no benchmark '%s'; --list shows those there are",
+                      o->benchmarks.v[i], near ? near : "");
+        free(near);
+        free(names);
+        return WM_ENOTFOUND;
+    }
+    return WM_OK;
+}
+
+static bool chosen(const wmi_options *o, const char *name) {
+    for (size_t i = 0; i < o->benchmarks.n; i++)
+        if (!strcmp(o->benchmarks.v[i], name)) return true;
+    return o->benchmarks.n == 0;
+}
+
+static wm_status outputs_check(const wmi_options *o, wm_error *err) {
+    const wmi_sink *sink;
+    wm_status status = o->format ? wmi_sink_by_name(o->format, &sink, err) : WM_OK;
+    for (size_t i = 0; i < o->out.n && status == WM_OK; i++) {
+        status = wmi_sink_by_path(o->out.v[i], &sink, err);
+        if (status == WM_OK) status = wmi_file_check(o->out.v[i], err);
+        for (size_t k = 0; k < i && status == WM_OK; k++)
+            if (!strcmp(o->out.v[i], o->out.v[k]))
+                status = wmi_error_set(err, WM_EINVAL, 0, "--out names '%s' twice", o->out.v[i]);
+        if (status == WM_OK && o->samples_path && !strcmp(o->samples_path, o->out.v[i]))
+            status = wmi_error_set(err, WM_EINVAL, 0, "--out and --samples both name '%s'", o->samples_path);
+    }
+    return status;
+}
+
+static wm_status sweeps_create(program *p, int argc, const char *const *argv, wm_error *err) {
+    const size_t n = wmi_benchmark_count();
+    p->sweeps = calloc(n + 1, sizeof(wm_sweep *));
+    if (!p->sweeps) return wmi_error_nomem(err);
+    for (size_t i = 0; i < n; i++) {
+        const wm_benchmark *b = wmi_benchmark_at(i);
+        if (!chosen(&p->options, b->name)) continue;
+        wm_status status = wm_sweep_create(p->session, b, argc, argv, &p->sweeps[p->sweep_count], err);
+        if (status != WM_OK) return status;
+        status = wmi_sweep_settle(p->sweeps[p->sweep_count++], err);
+        if (status != WM_OK) return status;
+    }
+    return WM_OK;
+}
+
+static int prepare(program *p, int argc, const char *const *argv) {
+    wm_error err = WM_ERROR_INIT;
+    wm_session_opts opts = WM_SESSION_OPTS_INIT;
+    opts.log = on_log;
+    opts.log_user = p;
+    wm_status status = wmi_benchmark_failure(&err);
+    if (status == WM_OK && wmi_benchmark_count() == 0)
+        status = wmi_error_set(&err, WM_EEMPTY, 0, "this program has no benchmark: use WM_BENCHMARK");
+    if (status == WM_OK) status = names_check(&p->options, &err);
+    if (status == WM_OK) status = outputs_check(&p->options, &err);
+    if (status == WM_OK) status = wm_session_create(&opts, &p->session, &err);
+    if (status == WM_OK) status = sweeps_create(p, argc, argv, &err);
+    if (status == WM_OK && p->options.samples_path && !p->options.dry_run)
+        status = wmi_sample_file_open(p->options.samples_path, p->sweeps, p->sweep_count, &p->samples, &err);
+    return status == WM_OK ? WMI_EXIT_OK : complain(p, WMI_EXIT_USAGE, &err);
+}
+
+static int dry_run(const program *p) {
+    int status = WMI_EXIT_OK;
+    for (size_t i = 0; i < p->sweep_count && status == WMI_EXIT_OK; i++) {
+        wm_error err = WM_ERROR_INIT;
+        wm_table *t = NULL;
+        if (wm_sweep_plan(p->sweeps[i], &t, &err) != WM_OK) return complain(p, WMI_EXIT_USAGE, &err);
+        status = print_table(p, t, p->options.format);
+        wm_table_destroy(t);
+    }
+    return status;
+}
+
+/* ---- measuring ---- */
+
+static int64_t steps_left(const program *p, size_t from) {
+    int64_t left = 0;
+    for (size_t i = from; i < p->sweep_count; i++) left += wmi_sweep_steps_left(p->sweeps[i]);
+    return left;
+}
+
+static wm_status sweep_measure(program *p, size_t at, bool *lost, wm_error *err) {
+    wm_sweep *sweep = p->sweeps[at];
+    wm_step step = WM_STEP_INIT;
+    while (wm_sweep_next(sweep, &step, err)) {
+        wm_step_call(&step);
+        wm_status status = wm_sweep_done(sweep, &step, WM_OK, NULL, err);
+        if (status != WM_OK) return status;
+        wmi_progress_step(&p->progress, &step, steps_left(p, at));
+        if (!p->samples || *lost) continue;
+        if (wmi_sample_file_add(p->samples, p->session->samples, err) != WM_OK) {
+            wmi_progress_clear(&p->progress);
+            complain(p, WMI_EXIT_OUTPUT, err); /* the measurement itself goes on */
+            *lost = true;
+        }
+    }
+    return err->code;
+}
+
+/* Measured: any value at all. */
+static bool anything(const wmi_samples *s) {
+    for (size_t i = 0; i < wmi_samples_series_count(s); i++) {
+        const wmi_series *series = wmi_samples_series_at(s, i);
+        if (series->n > series->nulls) return true;
+    }
+    return false;
+}
+
+static int write_outputs(const program *p, const wm_table *t) {
+    int status = WMI_EXIT_OK;
+    for (size_t i = 0; i < p->options.out.n; i++) {
+        wm_error err = WM_ERROR_INIT;
+        if (wm_table_write(t, p->options.out.v[i], NULL, NULL, &err) != WM_OK)
+            status = complain(p, WMI_EXIT_OUTPUT, &err);
+    }
+    return status;
+}
+
+static int results_show(const program *p) {
+    wm_error err = WM_ERROR_INIT;
+    wm_table *t = NULL;
+    if (wm_session_table(p->session, &t, &err) != WM_OK) return complain(p, WMI_EXIT_OUTPUT, &err);
+    const int written = write_outputs(p, t); /* first: stdout may be closed */
+    const bool quiet = p->options.verbosity < 0 && !p->options.format && p->options.out.n > 0;
+    const int printed = quiet ? WMI_EXIT_OK : print_table(p, t, p->options.format);
+    wm_table_destroy(t);
+    return written != WMI_EXIT_OK ? written : printed;
+}
+
+static int measure(program *p) {
+    wm_error err = WM_ERROR_INIT;
+    wm_status status = WM_OK;
+    bool lost = false;
+    int failed = 0;
+    if (p->options.verbosity >= 0) wmi_progress_begin(&p->progress, stderr);
+    for (size_t i = 0; i < p->sweep_count && status == WM_OK; i++) {
+        status = sweep_measure(p, i, &lost, &err);
+        failed += p->sweeps[i]->failed;
+    }
+    wmi_progress_clear(&p->progress);
+    if (wmi_sample_file_close(p->samples, status == WM_OK ? &err : NULL) != WM_OK && !lost) {
+        complain(p, WMI_EXIT_OUTPUT, &err);
+        lost = true;
+    }
+    p->samples = NULL;
+    if (status != WM_OK) complain(p, WMI_EXIT_FAILED, &err);
+    if (p->options.profile) return failed ? WMI_EXIT_FAILED : WMI_EXIT_OK;
+    const int shown = results_show(p); /* whatever was measured is shown, also after a failure */
+    if (shown != WMI_EXIT_OK || lost) return WMI_EXIT_OUTPUT;
+    if (failed || status != WM_OK) return WMI_EXIT_FAILED;
+    if (anything(p->session->samples)) return WMI_EXIT_OK;
+    fprintf(stderr, "%s: nothing was measured\n", p->name);
+    return WMI_EXIT_NOTHING;
+}
+
+static int run(program *p, int argc, const char *const *argv) {
+    wm_error err = WM_ERROR_INIT;
+    int status;
+    if (wmi_options_parse(&p->options, argc, argv, true, NULL, &err) != WM_OK ||
+        wmi_options_check(&p->options, &err) != WM_OK)
+        return complain(p, WMI_EXIT_USAGE, &err);
+    p->out_opts = wmi_terminal_opts(stdout, p->options.color);
+    if (say_and_leave(p, &status)) return status;
+    status = prepare(p, argc, argv);
+    if (status != WMI_EXIT_OK) return status;
+    return p->options.dry_run ? dry_run(p) : measure(p);
+}
+
+int wm_main(int argc, char **argv) {
+    program p = {.name = argc > 0 && argv[0] ? argv[0] : "benchmark"};
+    const char *slash = strrchr(p.name, '/');
+    if (slash) p.name = slash + 1;
+    setlocale(LC_CTYPE, "");
+    signal(SIGPIPE, SIG_IGN); /* a closed pipe is reported, and files are still written */
+    wmi_options_init(&p.options);
+    const int status = run(&p, argc > 0 ? argc - 1 : 0, argc > 0 ? (const char *const *)(argv + 1) : NULL);
+    wmi_sample_file_close(p.samples, NULL);
+    for (size_t i = 0; i < p.sweep_count; i++) wm_sweep_destroy(p.sweeps[i]);
+    free(p.sweeps);
+    wm_session_destroy(p.session);
+    wmi_options_fini(&p.options);
+    return status;
+}

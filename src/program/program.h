@@ -1,0 +1,61 @@
+/** program/: what a benchmark program or the tool asks of the library as a whole: the
+ *  registry of benchmarks, the command line, progress, output, doctor. May include
+ *  everything; nothing includes it. */
+#ifndef WMI_PROGRAM_PROGRAM_H
+#define WMI_PROGRAM_PROGRAM_H
+
+#include "sweep/sweep.h"
+
+enum { WMI_EXIT_OK = 0, WMI_EXIT_FAILED = 1, WMI_EXIT_USAGE = 2, WMI_EXIT_NOTHING = 3, WMI_EXIT_OUTPUT = 4 };
+
+/* ---- the registry (registry.c) ---- */
+
+size_t wmi_benchmark_count(void);
+const wm_benchmark *wmi_benchmark_at(size_t i);
+/** The benchmark of that name, or NULL. */
+const wm_benchmark *wmi_benchmark_find(const char *name);
+/** The first failure of a registration before main; WM_OK when there was none. */
+wm_status wmi_benchmark_failure(wm_error *err);
+
+/* ---- the terminal (terminal.c) ---- */
+
+/** How to write text to `stream`: colour and width only for a terminal, colour never
+ *  under NO_COLOR or TERM=dumb (unless `color` is 1, always; 2 is never), Unicode
+ *  where the locale's character set is UTF-8. */
+wm_write_opts wmi_terminal_opts(FILE *stream, int color);
+bool wmi_terminal_is(FILE *stream);
+
+/* ---- progress (progress.c) ---- */
+
+/** On a terminal one line that is drawn again, elsewhere whole lines now and then. */
+typedef struct wmi_progress {
+    FILE *stream; /* NULL: silent */
+    bool terminal;
+    int64_t begin_ns, shown_ns;
+    int64_t done;
+    size_t width; /* of the line that is drawn */
+} wmi_progress;
+void wmi_progress_begin(wmi_progress *p, FILE *stream);
+/** A step is about to run; `left`: steps still to come, at most. */
+void wmi_progress_step(wmi_progress *p, const wm_step *step, int64_t left);
+/** Take the line away, so that something else can be written. */
+void wmi_progress_clear(wmi_progress *p);
+
+/* ---- raw samples that are written as they come (sample_file.c) ---- */
+
+typedef struct wmi_sample_file wmi_sample_file;
+/** Open `path` (a .csv) for the sweeps that are to run, and write the header.
+ *  WM_EINVAL for another suffix; WM_EIO, WM_EPERM, WM_EBUSY. */
+wm_status wmi_sample_file_open(const char *path, wm_sweep *const *sweeps, size_t count, wmi_sample_file **out,
+                               wm_error *err);
+/** Append what the samples have gained since the last call. */
+wm_status wmi_sample_file_add(wmi_sample_file *f, const wmi_samples *samples, wm_error *err);
+wm_status wmi_sample_file_close(wmi_sample_file *f, wm_error *err);
+
+/* ---- listings (listing.c); to `out` ---- */
+
+void wmi_list_benchmarks(wmi_buf *out);
+wm_status wmi_list_axes(wmi_buf *out, wm_error *err);
+void wmi_help(const char *program, wmi_buf *out);
+
+#endif

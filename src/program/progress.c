@@ -1,0 +1,70 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "program/program.h"
+
+enum { REDRAW_NS = 100000000 };                  /* on a terminal */
+static const int64_t line_every_ns = 5000000000; /* elsewhere */
+
+void wmi_progress_begin(wmi_progress *p, FILE *stream) {
+    const char *term = getenv("TERM");
+    *p = (wmi_progress){.stream = stream};
+    p->terminal = stream && wmi_terminal_is(stream) && term && *term && strcmp(term, "dumb") != 0;
+    p->begin_ns = p->shown_ns = (int64_t)wmi_monotonic_ns();
+}
+
+static void add_time(wmi_buf *out, int64_t ns) {
+    const long long s = ns / 1000000000;
+    if (s >= 3600)
+        wmi_buf_printf(out, "%lld:%02lld:%02lld", s / 3600, s / 60 % 60, s % 60);
+    else
+        wmi_buf_printf(out, "%lld:%02lld", s / 60, s % 60);
+}
+
+/* Remaining time: as the steps so far took, for those still to come. */
+static void line_make(const wmi_progress *p, const wm_step *step, int64_t left, int64_t now, wmi_buf *out) {
+    wm_error text; /* for its one-line, valid-UTF-8 text */
+    wmi_error_set(&text, WM_OK, 0, "%s %s", step->benchmark, step->config_key);
+    if (p->done + left > 0) wmi_buf_printf(out, "[%3lld %%] ", (long long)(100 * p->done / (p->done + left)));
+    wmi_buf_str(out, text.message);
+    if (step->warmup)
+        wmi_buf_str(out, ", warm-up");
+    else
+        wmi_buf_printf(out, ", run %lld", (long long)step->run + 1);
+    if (step->pass > 0) wmi_buf_printf(out, ", pass %d", step->pass + 1);
+    wmi_buf_str(out, ", elapsed ");
+    add_time(out, now - p->begin_ns);
+    if (p->done == 0) return;
+    wmi_buf_str(out, ", remaining at most ");
+    add_time(out, (int64_t)((double)(now - p->begin_ns) / (double)p->done * (double)left));
+}
+
+void wmi_progress_step(wmi_progress *p, const wm_step *step, int64_t left) {
+    if (!p->stream) return;
+    const int64_t now = (int64_t)wmi_monotonic_ns();
+    p->done++;
+    if (now - p->shown_ns < (p->terminal ? REDRAW_NS : line_every_ns)) return;
+    wmi_buf line = WMI_BUF_INIT;
+    p->done--;
+    line_make(p, step, left, now, &line);
+    p->done++;
+    if (!line.failed && line.data) {
+        wmi_progress_clear(p);
+        const wm_write_opts o = wmi_terminal_opts(p->stream, 2);
+        size_t n = line.len;
+        if (p->terminal && o.width > 1 && n >= (size_t)o.width) n = (size_t)o.width - 1;
+        while (n < line.len && n > 0 && ((unsigned char)line.data[n] & 0xC0) == 0x80) n--;
+        fprintf(p->stream, p->terminal ? "%.*s" : "%.*s\n", (int)n, line.data);
+        fflush(p->stream);
+        p->width = p->terminal ? n : 0;
+    }
+    wmi_buf_free(&line);
+    p->shown_ns = now;
+}
+
+void wmi_progress_clear(wmi_progress *p) {
+    if (!p->stream || p->width == 0) return;
+    fprintf(p->stream, "\r%*s\r", (int)p->width, "");
+    fflush(p->stream);
+    p->width = 0;
+}
