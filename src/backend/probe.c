@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "backend/backend.h"
+#include "base/c_locale.h"
 
 static wmi_finding *next_finding(wmi_probe *p) {
     if (p->n == p->cap) {
@@ -26,7 +27,9 @@ void wmi_probe_add(wmi_probe *p, const char *component, const char *item, wmi_st
     snprintf(f->remedy, sizeof f->remedy, "%s", remedy);
     va_list args;
     va_start(args, value_fmt);
+    locale_t previous = wmi_c_locale_enter();
     vsnprintf(f->value, sizeof f->value, value_fmt, args);
+    wmi_c_locale_leave(previous);
     va_end(args);
 }
 
