@@ -43,20 +43,27 @@ typedef struct wmi_node {
 } wmi_node;
 
 enum { WMI_CHUNK = 4096 };
-/** Values of one configuration x region x metric x pass, in chunks so that growing
- *  copies nothing. batch and reason exist only when some value needs them. */
+/** A stretch of a series. All chunks have room for WMI_CHUNK values but the first,
+ *  which starts small and grows up to that. */
+typedef struct wmi_chunk {
+    double *value; /* NaN where reason is set */
+    int32_t *run;
+    uint8_t *reason; /* NULL: none is null */
+} wmi_chunk;
+/** Values of one configuration x region x metric x pass. A short series takes at most
+ *  half as much again as its 12 bytes a value, and growing a long one copies
+ *  nothing. */
 typedef struct wmi_series {
     uint32_t config, node, metric;
     int32_t pass;
     size_t n; /* values, nulls included */
     size_t nulls;
-    double **value; /* chunks of WMI_CHUNK; NaN where reason is set */
-    int32_t **run;
-    uint8_t **reason; /* NULL: none is null */
+    wmi_chunk *chunk;
     size_t chunks, chunk_cap;
-    const char *why;       /* interned: says more than the reason does; NULL */
+    size_t room;                   /* values that the last chunk can hold */
+    const char *why;               /* interned: says more than the reason does; NULL */
     wm_reason last_reason;         /* of the last null */
-    uint64_t batch_min, batch_max; /* repetitions behind a value */
+    uint64_t batch_min, batch_max; /* repetitions behind a value; 0: the program gave the values itself */
     uint64_t entries;              /* entries behind all values */
     uint32_t threads;              /* most threads that entered in one run */
     uint64_t dropped, unmatched;   /* marks lost; begins or ends without a partner */
@@ -64,13 +71,14 @@ typedef struct wmi_series {
 } wmi_series;
 
 static inline double wmi_series_value(const wmi_series *s, size_t i) {
-    return s->value[i / WMI_CHUNK][i % WMI_CHUNK];
+    return s->chunk[i / WMI_CHUNK].value[i % WMI_CHUNK];
 }
 static inline int32_t wmi_series_run(const wmi_series *s, size_t i) {
-    return s->run[i / WMI_CHUNK][i % WMI_CHUNK];
+    return s->chunk[i / WMI_CHUNK].run[i % WMI_CHUNK];
 }
 static inline wm_reason wmi_series_reason(const wmi_series *s, size_t i) {
-    return s->reason ? (wm_reason)s->reason[i / WMI_CHUNK][i % WMI_CHUNK] : WM_REASON_NONE;
+    const uint8_t *reason = s->chunk[i / WMI_CHUNK].reason;
+    return reason ? (wm_reason)reason[i % WMI_CHUNK] : WM_REASON_NONE;
 }
 
 /** One execution of the function. */
@@ -81,26 +89,37 @@ typedef struct wmi_run {
     uint32_t flags; /* WMI_RUN_* */
 } wmi_run;
 enum { WMI_RUN_WARMUP = 1, WMI_RUN_FAILED = 2 };
+/** Runs of one configuration and pass that followed each other with rising numbers,
+ *  kept as one, so that runs take no memory each. Other configurations' may lie
+ *  between them in time. */
+typedef struct wmi_stretch {
+    wmi_run first;
+    int64_t end_ns; /* of the last */
+    uint32_t count;
+} wmi_stretch;
 
 typedef struct wmi_samples wmi_samples;
 wmi_samples *wmi_samples_create(void); /* NULL when out of memory */
 void wmi_samples_destroy(wmi_samples *s);
 
-/* Adding. Each returns WM_OK or WM_ENOMEM, and leaves all as it was on failure. */
+/* Adding. Each returns WM_OK or WM_ENOMEM, and leaves all as it was on failure.
+ * Pointers that the functions below return live as long as s, but for that to a
+ * stretch, which the next run may move. Looking up what was added before takes the
+ * same time however much there is. */
 wm_status wmi_samples_bench(wmi_samples *s, const char *name, uint32_t *out);
 wm_status wmi_samples_config(wmi_samples *s, uint32_t bench, size_t count, const char *const *names,
                              const wm_value *values, uint32_t *out);
 wm_status wmi_samples_set_state(wmi_samples *s, uint32_t config, wmi_config_state state, const char *reason);
 /** The node for a name under a parent (found or added). parent UINT32_MAX: the
- *  benchmark's root. */
+ *  benchmark's root, whatever the name. */
 wm_status wmi_samples_node(wmi_samples *s, uint32_t bench, uint32_t parent, uint32_t name, uint32_t *out);
 /** The metric of that name (found or added). */
 wm_status wmi_samples_metric(wmi_samples *s, const wmi_metric *m, uint32_t *out);
 wm_status wmi_samples_run(wmi_samples *s, const wmi_run *run);
-/** The series of these keys (found or added); the pointer lives as long as s. */
+/** The series of these keys (found or added). */
 wm_status wmi_samples_series(wmi_samples *s, uint32_t config, uint32_t node, uint32_t metric, int32_t pass,
                              wmi_series **out);
-/** Append one value, or a null when `why` is set. */
+/** Append one value, or a null when `why` is set or the value is not finite. */
 wm_status wmi_series_add(wmi_series *series, int32_t run, double value, wm_reason why);
 
 /* Reading. */
@@ -112,15 +131,16 @@ size_t wmi_samples_nodes(const wmi_samples *s);
 const wmi_node *wmi_samples_node_at(const wmi_samples *s, uint32_t node);
 size_t wmi_samples_metrics(const wmi_samples *s);
 const wmi_metric *wmi_samples_metric_at(const wmi_samples *s, uint32_t metric);
-size_t wmi_samples_runs(const wmi_samples *s);
-const wmi_run *wmi_samples_run_at(const wmi_samples *s, size_t i);
+size_t wmi_samples_stretches(const wmi_samples *s);
+const wmi_stretch *wmi_samples_stretch_at(const wmi_samples *s, size_t i); /* in order of their first runs */
 size_t wmi_samples_series_count(const wmi_samples *s);
 wmi_series *wmi_samples_series_at(const wmi_samples *s, size_t i); /* in order of creation */
 
 /** The canonical key of a configuration: name=value joined by ','; an int64 as
  *  128, a double always with a point or an exponent, true and false, and a string
- *  bare when it is a plain word that is none of these, else as a JSON string. The
- *  caller frees; NULL when out of memory. */
+ *  bare when it is a plain word (a letter or '_', then those, digits and . : / + -)
+ *  that is none of these, else as a JSON string. The caller frees; NULL when out of
+ *  memory. */
 char *wmi_config_key(size_t count, const char *const *names, const wm_value *values);
 
 #endif
