@@ -64,7 +64,7 @@ int cli_write_opts(const char *color, wm_write_opts *out) {
 }
 
 static int complain_lost(int native_code) {
-    return cli_complain(CLI_OUTPUT, "cannot write to stdout: %s", strerror(native_code));
+    return cli_complain(CLI_OUTPUT, "cannot write to standard output: %s", strerror(native_code));
 }
 
 int cli_print(const wm_table *table, const char *format, const wm_write_opts *opts) {
