@@ -62,7 +62,16 @@ wm_status wmi_appender_open(const char *path, wmi_appender **out, wm_error *err)
     return WM_OK;
 }
 
-static bool cut_back(const wmi_appender *a) { return a->regular && ftruncate(a->fd, (off_t)a->size) == 0; }
+/* Keep the whole lines of what a failed write got into the file, and cut the rest
+ * off. False where that cannot be done. */
+static bool cut_back(wmi_appender *a, const char *bytes) {
+    struct stat st;
+    if (!a->regular || fstat(a->fd, &st) != 0) return false;
+    size_t kept = (uint64_t)st.st_size > a->size ? (size_t)((uint64_t)st.st_size - a->size) : 0;
+    while (kept > 0 && bytes[kept - 1] != '\n') kept--;
+    a->size += kept;
+    return ftruncate(a->fd, (off_t)a->size) == 0;
+}
 
 wm_status wmi_appender_add(wmi_appender *a, const char *bytes, size_t n, wm_error *err) {
     wm_error cause = WM_ERROR_INIT;
@@ -71,7 +80,7 @@ wm_status wmi_appender_add(wmi_appender *a, const char *bytes, size_t n, wm_erro
         return wmi_error_set(err, WM_EINVAL, 0, "text for '%s' does not end with a whole line", a->path);
     if (a->broken) return wmi_error_set(err, WM_EIO, EIO, "'%s' ends in half a line", a->path);
     if (wmi_fd_write(a->fd, bytes, n, &cause) != WM_OK) {
-        a->broken = !cut_back(a);
+        a->broken = !cut_back(a, bytes);
         return wmi_file_error(err, cause.native_code, a->path);
     }
     a->size += n;

@@ -12,9 +12,11 @@ wm_status wmi_file_check(const char *path, wm_error *err);
 /** Replace `path` by the bytes, in full or not at all: a temporary file beside
  *  it with a name of its own, written, flushed to the disk, renamed. Keeps an
  *  existing file's mode. On failure the old file is untouched and the temporary
- *  one gone. A symbolic link is followed. */
+ *  one gone. A symbolic link is followed. Devices, pipes and open descriptors
+ *  (/dev/stdout, /dev/fd/N) are written to instead, at their position. */
 wm_status wmi_file_replace(const char *path, const char *bytes, size_t n, wm_error *err);
-/** Write all bytes to an open descriptor; short writes and EINTR are handled. */
+/** Write all bytes to an open descriptor; short writes, EINTR and EAGAIN are
+ *  handled, and a closed pipe is an error, not a signal. */
 wm_status wmi_fd_write(int fd, const char *bytes, size_t n, wm_error *err);
 /** The whole file, NUL-terminated; the caller frees *out. At most 4 GiB. */
 wm_status wmi_file_read(const char *path, char **out, size_t *n, wm_error *err);
@@ -22,10 +24,13 @@ wm_status wmi_file_read(const char *path, char **out, size_t *n, wm_error *err);
 /** A file that grows line by line and is never half a line: raw samples. Held
  *  under an exclusive lock, so that two processes do not mix; emptied on open. */
 typedef struct wmi_appender wmi_appender;
+/** WM_EBUSY when somebody else holds the lock; the file is untouched then. */
 wm_status wmi_appender_open(const char *path, wmi_appender **out, wm_error *err);
-/** One write per call; the bytes must end with a whole line. After a failure
- *  the file is cut back to its last whole line. */
+/** One write per call; the bytes must end with a whole line (else WM_EINVAL).
+ *  After a failure the file is cut back to its last whole line, and further
+ *  lines may be tried. */
 wm_status wmi_appender_add(wmi_appender *a, const char *bytes, size_t n, wm_error *err);
+/** Flushes to the disk and frees. NULL is fine. */
 wm_status wmi_appender_close(wmi_appender *a, wm_error *err);
 
 #endif
