@@ -31,8 +31,9 @@ void wmi_axis_fini(wmi_axis *axis);
  *  Names and values as axes of one value each; the caller frees each and the
  *  array. A name that is there twice is refused. */
 wm_status wmi_config_parse(const char *text, wmi_axis **out, size_t *count, wm_error *err);
-/** Are two configurations the same, in whatever order their names stand? */
-bool wmi_config_equal(const wmi_axis *a, size_t a_count, const wmi_axis *b, size_t b_count);
+/** Are the explicit configurations all different, in whatever order their names
+ *  stand? WM_EINVAL names one that is there twice. */
+wm_status wmi_configs_distinct(char *const *texts, size_t count, wm_error *err);
 
 /** The configurations that axes span: crossed, the last axis fastest, but those
  *  named in `zip` (comma list; "*": all; NULL: none) move together, at the place of
