@@ -63,23 +63,6 @@ wmi_ratio wmi_ratio_of_means(wmi_moments num, wmi_moments den, double covariance
     return out;
 }
 
-double wmi_covariance(const double *x, const double *y, size_t n) {
-    if (n < 2) return NAN;
-    double mx = 0.0, my = 0.0, sx = 0.0, sy = 0.0, sxy = 0.0;
-    for (size_t i = 0; i < n; i++) { /* running means: no sum to overflow */
-        double k = (double)(i + 1);
-        mx += (x[i] - mx) / k;
-        my += (y[i] - my) / k;
-    }
-    for (size_t i = 0; i < n; i++) {
-        double dx = x[i] - mx, dy = y[i] - my;
-        sx += dx;
-        sy += dy;
-        sxy += dx * dy;
-    }
-    return (sxy - sx * sy / (double)n) / (double)(n - 1);
-}
-
 /* The product is kept as mantissa and exponent: no logarithm is added up, so a long
  * series loses no digits, and {2, 8} gives 4 exactly. */
 double wmi_geomean(const double *x, size_t n) {

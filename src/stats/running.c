@@ -18,3 +18,13 @@ double wmi_running_rel_ci95(const wmi_running *r) {
     double df = (double)(r->n - 1);
     return wmi_t_quantile(0.975, df) * wmi_running_stddev(r) / sqrt((double)r->n) / fabs(r->mean);
 }
+
+void wmi_comoment_add(wmi_comoment *m, double x, double y) {
+    m->n++;
+    double dx = x - m->mean_x;
+    m->mean_x += dx / (double)m->n;
+    m->mean_y += (y - m->mean_y) / (double)m->n;
+    m->sum += dx * (y - m->mean_y);
+}
+
+double wmi_comoment_covariance(const wmi_comoment *m) { return m->n < 2 ? NAN : m->sum / (double)(m->n - 1); }

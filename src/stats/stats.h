@@ -38,6 +38,14 @@ double wmi_running_stddev(const wmi_running *r); /* NaN for n < 2 */
 /** Half-width of the 95 % interval of the mean over |mean|; NaN where undefined. */
 double wmi_running_rel_ci95(const wmi_running *r);
 
+/** Running covariance of pairs (Welford's recurrence for products). */
+typedef struct wmi_comoment {
+    uint64_t n;
+    double mean_x, mean_y, sum; /* sum: of products of deviations */
+} wmi_comoment;
+void wmi_comoment_add(wmi_comoment *m, double x, double y);
+double wmi_comoment_covariance(const wmi_comoment *m); /* n - 1 in the denominator; NaN for n < 2 */
+
 /** Student's t quantile: P(T <= t) = p for `df` degrees of freedom (above 0, need
  *  not be whole, may be infinite), 0 < p < 1. Relative error below 1e-10. NaN for
  *  arguments out of range; infinite where t is beyond 1e150. */
@@ -59,8 +67,6 @@ typedef struct wmi_ratio {
  *  df n - 1. Both sides with zero spread give an interval of no width. */
 wmi_ratio wmi_ratio_of_means(wmi_moments num, wmi_moments den, double covariance, bool paired);
 
-/** Sample covariance of pairs (n - 1); NaN for n < 2. */
-double wmi_covariance(const double *x, const double *y, size_t n);
 /** Geometric mean; NaN for n < 1 or any value <= 0. {2, 8} gives 4. */
 double wmi_geomean(const double *x, size_t n);
 

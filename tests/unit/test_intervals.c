@@ -124,10 +124,16 @@ static void fieller_signs(void **state) {
                 0.51411308344735467);
 }
 
+static double covariance_of(const double *x, const double *y, size_t n) {
+    wmi_comoment m = {0};
+    for (size_t i = 0; i < n; i++) wmi_comoment_add(&m, x[i], y[i]);
+    return wmi_comoment_covariance(&m);
+}
+
 static void fieller_paired(void **state) {
     (void)state;
     wmi_moments x = moments_of(fast, 5), y = moments_of(paired_slow, 5);
-    double covariance = wmi_covariance(fast, paired_slow, 5);
+    double covariance = covariance_of(fast, paired_slow, 5);
     NEAR(covariance, 0.125, 1e-13);
     check_ratio(wmi_ratio_of_means(x, y, covariance, true), 0.49950248756218907, 0.49622465716875762,
                 0.50297019959295838);
@@ -195,9 +201,9 @@ static void ratio_that_is_not_there(void **state) {
 static void covariance(void **state) {
     (void)state;
     const double x[] = {1, 2, 3, 4}, y[] = {2, 4, 6, 8}, z[] = {1e9 + 4, 1e9 + 3, 1e9 + 2, 1e9 + 1};
-    NEAR(wmi_covariance(x, y, 4), 10.0 / 3.0, 1e-15);
-    NEAR(wmi_covariance(x, z, 4), -5.0 / 3.0, 1e-15);
-    assert_true(isnan(wmi_covariance(x, y, 1)));
+    NEAR(covariance_of(x, y, 4), 10.0 / 3.0, 1e-15);
+    NEAR(covariance_of(x, z, 4), -5.0 / 3.0, 1e-15);
+    assert_true(isnan(covariance_of(x, y, 1)));
 }
 
 static void geometric_mean(void **state) {
