@@ -1,7 +1,7 @@
 /** session/: the session; threads and the rings their marks go into; entries and
  *  what a run's entries add up to; what is measured, by which backend, in which
- *  pass. May include base/, stats/, formula/, machine/, samples/, backend/ and
- *  table/ (for the tables that a session gives). */
+ *  pass. May include base/, stats/, machine/, samples/, backend/ and table/ (for the
+ *  tables that a session gives). */
 #ifndef WMI_SESSION_SESSION_H
 #define WMI_SESSION_SESSION_H
 

@@ -153,6 +153,15 @@ static wm_status machine_prepare(wm_sweep *sweep, wm_error *err) {
     return wmi_evictor_create(&sweep->session->machine, &sweep->evictor, &sweep->evictor_bytes, err);
 }
 
+/* Try the processor before anything runs, and go back. */
+static wm_status pin_check(int cpu, wm_error *err) {
+    cpu_set_t before;
+    const bool known = sched_getaffinity(0, sizeof before, &before) == 0;
+    const wm_status status = cpu >= 0 ? wmi_pin(cpu, err) : WM_OK;
+    if (cpu >= 0 && known) sched_setaffinity(0, sizeof before, &before);
+    return status;
+}
+
 /* ---- creating ---- */
 
 static wm_status bench_read(const wm_benchmark *given, wm_benchmark *out, wm_error *err) {
@@ -181,6 +190,7 @@ wm_status wm_sweep_create(wm_session *session, const wm_benchmark *bench, int ar
     sweep->name = wmi_strdup(b.name);
     wmi_options_init(&sweep->options);
     status = sweep->name ? options_read(sweep, &b, argc, argv, err) : wmi_error_nomem(err);
+    if (status == WM_OK) status = pin_check(sweep->options.pin, err);
     if (status == WM_OK) {
         rules_set(sweep);
         status = wmi_points_make(sweep, err);
