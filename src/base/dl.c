@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <link.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/text.h"
 
@@ -72,6 +73,15 @@ static const char *missing_symbol(const wmi_dl_spec *spec, void *handle) {
     return NULL;
 }
 
+/* A slot is most often a pointer to a function: its bytes are set, not an object of
+ * type void pointer that is not there. */
+static void fill_slots(const wmi_dl_spec *spec, void *handle) {
+    for (size_t i = 0; i < spec->symbol_count; i++) {
+        void *address = dlsym(handle, spec->symbols[i].name);
+        memcpy(spec->symbols[i].slot, &address, sizeof address);
+    }
+}
+
 wm_status wmi_dl_open(const wmi_dl_spec *spec, void **handle, const char **path, wm_error *err) {
     void *opened = NULL;
     wm_status status = open_library(spec, &opened, err);
@@ -83,8 +93,7 @@ wm_status wmi_dl_open(const wmi_dl_spec *spec, void **handle, const char **path,
         dlclose(opened);
         return WM_EUNSUPPORTED;
     }
-    for (size_t i = 0; i < spec->symbol_count; i++)
-        *spec->symbols[i].slot = dlsym(opened, spec->symbols[i].name);
+    fill_slots(spec, opened);
     *handle = opened;
     if (path) *path = library_path(opened);
     return WM_OK;
