@@ -27,6 +27,10 @@ extern const wmi_sink *const wmi_sinks[]; /* NULL ends */
 wm_status wmi_sink_by_name(const char *name, const wmi_sink **out, wm_error *err);
 wm_status wmi_sink_by_path(const char *path, const wmi_sink **out, wm_error *err);
 
+/** Before anything is measured: is there a format (NULL: from the suffix), and can
+ *  the file and what lies beside it be written? As wmi_file_check. */
+wm_status wmi_sink_check(const char *path, const char *format, wm_error *err);
+
 extern const wmi_sink wmi_sink_text, wmi_sink_csv, wmi_sink_json, wmi_sink_gbench, wmi_sink_markdown;
 
 /** Lines of a samples table as CSV without (rows `from` on) and with its header:

@@ -47,7 +47,10 @@ wm_table *wmi_samples_table_create(size_t count, const char *const *params, cons
 
 bool wmi_schema_complete(const wm_table *t) {
     const wmi_schema *schema = wmi_schema_of(wm_table_kind(t));
-    for (size_t i = 0; schema && i < schema->count; i++)
-        if (wm_table_find(t, schema->columns[i].name) == SIZE_MAX) return false;
+    for (size_t i = 0; schema && i < schema->count; i++) {
+        wm_column c = {0};
+        if (wm_table_column(t, wm_table_find(t, schema->columns[i].name), &c) != WM_OK) return false;
+        if (c.type != schema->columns[i].type) return false;
+    }
     return schema != NULL;
 }

@@ -54,7 +54,7 @@ const wmi_schema *wmi_schema_of(const char *kind);
  *  columns; NULL when out of memory. */
 wm_table *wmi_schema_table(const wmi_schema *schema, size_t count, const char *const *params,
                            const wm_type *types);
-/** Whether the table has all columns of the schema of its kind. */
+/** Whether the table has all columns of the schema of its kind, with their types. */
 bool wmi_schema_complete(const wm_table *t);
 
 /* ---- schema of the "results" table ----
