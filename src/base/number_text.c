@@ -19,13 +19,20 @@ static size_t whole_text(double x, char out[WMI_NUMBER_MAX]) {
     return at;
 }
 
-/* Does a text of so many digits read back to x? Beside a power of two the doubles below are
- * closer than those above, and the nearest decimal may miss where the one next to it
- * does not: the neighbours' texts are tried too. */
-static bool try_digits(double x, int digits, char out[WMI_NUMBER_MAX]) {
-    const double near[3] = {x, nextafter(x, INFINITY), nextafter(x, -INFINITY)};
-    for (int i = 0; i < 3; i++) {
-        snprintf(out, WMI_NUMBER_MAX, "%.*g", digits, near[i]);
+static bool reads_back(double x, int digits, char out[WMI_NUMBER_MAX]) {
+    snprintf(out, WMI_NUMBER_MAX, "%.*g", digits, x);
+    return strtod(out, NULL) == x;
+}
+
+/* Beside a power of two the doubles below are closer than those above, and the nearest
+ * decimal of 16 digits may miss where the one on its other side does not. Powers of two
+ * that %g writes without an exponent have no such text. */
+static bool other_side(double x, char out[WMI_NUMBER_MAX]) {
+    char wide[WMI_NUMBER_MAX];
+    snprintf(wide, sizeof wide, "%.16e", x);
+    char *last = strchr(wide, 'e') - 2; /* of 16 digits */
+    for (int i = 0; i < 2 && *last != '9'; i++, (*last)++) {
+        snprintf(out, WMI_NUMBER_MAX, "%.*s%s", (int)(last + 1 - wide), wide, last + 2);
         if (strtod(out, NULL) == x) return true;
     }
     return false;
@@ -38,8 +45,8 @@ size_t wmi_number_text(double x, char out[WMI_NUMBER_MAX]) {
     if (fabs(x) < 0x1p53 && x == trunc(x)) return whole_text(x, out); /* most counts, and much faster */
     const locale_t previous = wmi_c_locale_enter();
     int digits = fabs(x) < DBL_MIN ? 1 : DBL_DIG;
-    while (digits < DBL_DECIMAL_DIG && !try_digits(x, digits, out)) digits++;
-    if (digits == DBL_DECIMAL_DIG) snprintf(out, WMI_NUMBER_MAX, "%.*g", digits, x);
+    while (digits < DBL_DECIMAL_DIG && !reads_back(x, digits, out)) digits++;
+    if (digits == DBL_DECIMAL_DIG && !other_side(x, out)) reads_back(x, digits, out);
     wmi_c_locale_leave(previous);
     return strlen(out);
 }
