@@ -4,6 +4,10 @@
 
 enum { NAME_MAX_LEN = 24, NEAR = 2 };
 
+const char *const cli_formats[] = {"text", "csv", "json", "gbench-json", "markdown", NULL};
+const char *const cli_formats_read[] = {"csv", "json", NULL};
+const char *const cli_colors[] = {"auto", "always", "never", NULL};
+
 static size_t min3(size_t a, size_t b, size_t c) {
     size_t m = a < b ? a : b;
     return m < c ? m : c;
@@ -39,8 +43,7 @@ static const char *nearest(const char *name, const char *const *names, size_t co
     return best;
 }
 
-/* "a, b or c", cut where it does not fit. */
-static void join(char *out, size_t size, const char *const *names, size_t count) {
+void cli_join(char *out, size_t size, const char *const *names, size_t count) {
     size_t used = 0;
     for (size_t i = 0; i < count && used < size; i++) {
         const char *link = i == 0 ? "" : i + 1 < count ? ", " : " or ";
@@ -54,7 +57,7 @@ int cli_unknown(const char *what, const char *name, const char *taker, const cha
     char list[256] = "";
     const char *near = nearest(name, names, count);
     if (near) return cli_complain(CLI_BAD, "unknown %s '%s'; did you mean %s?", what, name, near);
-    join(list, sizeof list, names, count);
+    cli_join(list, sizeof list, names, count);
     return cli_complain(CLI_BAD, "unknown %s '%s'; %s takes %s", what, name, taker, list);
 }
 
@@ -68,20 +71,26 @@ static int unknown_option(const cli_command *command, const char *word, size_t l
     return cli_unknown("option", name, command->name, names, count);
 }
 
+static int check_value(const cli_option *option, const char *value) {
+    char list[128] = "";
+    size_t count = 0;
+    for (; option->choices && option->choices[count]; count++)
+        if (strcmp(option->choices[count], value) == 0) return CLI_OK;
+    if (!option->choices) return CLI_OK;
+    cli_join(list, sizeof list, option->choices, count);
+    return cli_complain(CLI_BAD, "%s takes %s, not '%s'", option->name, list, value);
+}
+
 static int read_option(const cli_command *command, int argc, char **argv, int *at, cli_args *out) {
     const char *word = argv[*at];
     size_t len = strcspn(word, "=");
     for (size_t i = 0; command->options[i].name; i++) {
         const cli_option *o = &command->options[i];
         if (strlen(o->name) != len || memcmp(o->name, word, len) != 0) continue;
-        if (word[len]) {
-            out->value[i] = word + len + 1;
-        } else if (*at + 1 < argc) {
-            out->value[i] = argv[++*at];
-        } else {
+        if (!word[len] && *at + 1 == argc)
             return cli_complain(CLI_BAD, "%s needs a value: %s %s", o->name, o->name, o->arg);
-        }
-        return CLI_OK;
+        out->value[i] = word[len] ? word + len + 1 : argv[++*at];
+        return check_value(o, out->value[i]);
     }
     return unknown_option(command, word, len);
 }

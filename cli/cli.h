@@ -16,9 +16,10 @@ enum {
 
 /** An option of a command. All of them take a value; --help is understood everywhere. */
 typedef struct cli_option {
-    const char *name; /* "--format"; NULL ends a table */
-    const char *arg;  /* "NAME" */
-    const char *text; /* one line */
+    const char *name;           /* "--format"; NULL ends a table */
+    const char *arg;            /* "NAME" */
+    const char *text;           /* one line */
+    const char *const *choices; /* the values there are, NULL ends; NULL: any */
 } cli_option;
 
 enum { CLI_OPTIONS_MAX = 8, CLI_OPERANDS_MAX = 2 };
@@ -45,6 +46,13 @@ extern const cli_command cli_compare, cli_convert, cli_doctor, cli_metrics, cli_
 
 /* ---- args.c ---- */
 
+extern const char *const cli_formats[], *const cli_formats_read[], *const cli_colors[];
+/** Two options that several commands have. */
+#define CLI_FORMAT_OPTION                                                                                    \
+    { "--format", "NAME", "format of the output", cli_formats }
+#define CLI_COLOR_OPTION                                                                                     \
+    { "--color", "WHEN", "colour in text", cli_colors }
+
 /** Read the words of a command: `--name value` or `--name=value`, anywhere; `--`
  *  ends the options; of an option given twice the last one counts. */
 int cli_args_read(const cli_command *command, int argc, char **argv, cli_args *out);
@@ -52,12 +60,10 @@ int cli_args_read(const cli_command *command, int argc, char **argv, cli_args *o
  *  them, or else all that `taker` takes. Returns CLI_BAD. */
 int cli_unknown(const char *what, const char *name, const char *taker, const char *const *names,
                 size_t count);
+/** "a, b or c", cut where it does not fit. */
+void cli_join(char *out, size_t size, const char *const *names, size_t count);
 
 /* ---- output.c ---- */
-
-/** The text that --format takes, for the option tables. */
-#define CLI_FORMATS "text, csv, json, gbench-json or markdown"
-#define CLI_COLORS  "auto, always or never"
 
 /** Write `warpmeter: ` and one line to stderr, with control bytes shown as \xNN.
  *  Returns `exit_status`. */
@@ -66,7 +72,7 @@ int cli_complain(int exit_status, const char *fmt, ...) WM_PRINTF(2, 3);
 int cli_complain_error(const wm_error *err);
 /** How to write to stdout: colour by --color (NULL: auto), width and Unicode by
  *  what stdout and the locale are. */
-int cli_write_opts(const char *color, wm_write_opts *out);
+wm_write_opts cli_write_opts(const char *color);
 /** Print a table on stdout. `format` NULL: text. */
 int cli_print(const wm_table *table, const char *format, const wm_write_opts *opts);
 /** Close stdout, and complain if anything written to it was lost. Returns the

@@ -5,13 +5,13 @@
 
 enum { THRESHOLD, ONLY, FAIL_ON, FORMAT, FROM, COLOR };
 static const cli_option options[] = {
-    [THRESHOLD] = {"--threshold", "RATIO", "a difference up to this is none: 0.01 or 1% (the default)"},
-    [ONLY] = {"--only", "LIST", "verdicts to show: better,worse,..."},
-    [FAIL_ON] = {"--fail-on", "LIST", "verdicts that make the exit status 1: worse,..."},
-    [FORMAT] = {"--format", "NAME", CLI_FORMATS},
-    [FROM] = {"--from", "NAME", "format of A and B: csv or json; the suffixes say it otherwise"},
-    [COLOR] = {"--color", "WHEN", CLI_COLORS},
-    {NULL, NULL, NULL},
+    [THRESHOLD] = {"--threshold", "RATIO", "a difference up to this is none: 0.01 or 1% (the default)", NULL},
+    [ONLY] = {"--only", "LIST", "verdicts to show: better,worse,...", NULL},
+    [FAIL_ON] = {"--fail-on", "LIST", "verdicts that make the exit status 1: worse,...", NULL},
+    [FORMAT] = CLI_FORMAT_OPTION,
+    [FROM] = {"--from", "NAME", "format of A and B, where their suffixes do not tell", cli_formats_read},
+    [COLOR] = CLI_COLOR_OPTION,
+    {NULL, NULL, NULL, NULL},
 };
 
 enum { BETTER, WORSE, SAME, UNDECIDED, ONLY_BASELINE, ONLY_CONTENDER, CHANGED, MISSING, VERDICTS };
@@ -97,45 +97,43 @@ static int print_rows(const wm_table *table, const verdict_set *only, const char
 }
 
 /* Formats that a program reads stay pure: there the summary goes to stderr. */
-static void print_summary(const cli_args *args, const size_t count[VERDICTS]) {
-    const char *format = args->value[FORMAT];
+static void print_summary(const char *format, const size_t count[VERDICTS]) {
     bool prose = !format || strcmp(format, "text") == 0 || strcmp(format, "markdown") == 0;
     FILE *to = prose ? stdout : stderr;
     fprintf(to, "%s%zu better, %zu worse, %zu same, %zu undecided", prose ? "\n" : "", count[BETTER],
             count[WORSE], count[SAME], count[UNDECIDED]);
     if (count[CHANGED]) fprintf(to, ", %zu changed", count[CHANGED]);
     if (count[MISSING]) fprintf(to, ", %zu missing", count[MISSING]);
-    if (count[ONLY_BASELINE]) fprintf(to, ", %zu only in %s", count[ONLY_BASELINE], args->operand[0]);
-    if (count[ONLY_CONTENDER]) fprintf(to, ", %zu only in %s", count[ONLY_CONTENDER], args->operand[1]);
+    if (count[ONLY_BASELINE]) fprintf(to, ", %zu only in A", count[ONLY_BASELINE]);
+    if (count[ONLY_CONTENDER]) fprintf(to, ", %zu only in B", count[ONLY_CONTENDER]);
     fputc('\n', to);
 }
 
 static int report(const wm_table *table, const cli_args *args, const verdict_set *only,
-                  const verdict_set *fail_on, const wm_write_opts *opts) {
+                  const verdict_set *fail_on) {
     size_t count[VERDICTS] = {0};
     const char *format = args->value[FORMAT];
+    wm_write_opts opts = cli_write_opts(args->value[COLOR]);
     count_verdicts(table, count);
-    int status = args->value[ONLY] ? print_rows(table, only, format, opts) : cli_print(table, format, opts);
+    int status = args->value[ONLY] ? print_rows(table, only, format, &opts) : cli_print(table, format, &opts);
     if (status != CLI_OK) return status;
-    print_summary(args, count);
+    print_summary(format, count);
     for (size_t i = 0; i < VERDICTS; i++)
         if (fail_on->has[i] && count[i]) status = CLI_HIT;
     return status;
 }
 
 static int run(const cli_args *args) {
+    const char *threshold = args->value[THRESHOLD], *only_list = args->value[ONLY],
+               *fail_list = args->value[FAIL_ON];
     wm_compare_opts compare = WM_COMPARE_OPTS_INIT;
     verdict_set only = {{false}}, fail_on = {{false}};
-    wm_write_opts opts;
     wm_table *table = NULL;
-    int status = cli_write_opts(args->value[COLOR], &opts);
-    if (status == CLI_OK && args->value[THRESHOLD])
-        status = read_threshold(args->value[THRESHOLD], &compare.threshold);
-    if (status == CLI_OK && args->value[ONLY]) status = read_verdicts(args->value[ONLY], "--only", &only);
-    if (status == CLI_OK && args->value[FAIL_ON])
-        status = read_verdicts(args->value[FAIL_ON], "--fail-on", &fail_on);
+    int status = threshold ? read_threshold(threshold, &compare.threshold) : CLI_OK;
+    if (status == CLI_OK && only_list) status = read_verdicts(only_list, "--only", &only);
+    if (status == CLI_OK && fail_list) status = read_verdicts(fail_list, "--fail-on", &fail_on);
     if (status == CLI_OK) status = compare_files(args, &compare, &table);
-    if (status == CLI_OK) status = report(table, args, &only, &fail_on, &opts);
+    if (status == CLI_OK) status = report(table, args, &only, &fail_on);
     wm_table_destroy(table);
     return status;
 }

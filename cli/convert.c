@@ -5,9 +5,9 @@
 
 enum { FROM, TO };
 static const cli_option options[] = {
-    [FROM] = {"--from", "NAME", "format of IN: csv or json; the suffix says it otherwise"},
-    [TO] = {"--to", "NAME", "format of OUT: " CLI_FORMATS},
-    {NULL, NULL, NULL},
+    [FROM] = {"--from", "NAME", "format of IN, where its suffix does not tell", cli_formats_read},
+    [TO] = {"--to", "NAME", "format of OUT, where its suffix does not tell", cli_formats},
+    {NULL, NULL, NULL, NULL},
 };
 
 static bool same_file(const char *a, const char *b) {
@@ -30,7 +30,7 @@ static int run(const cli_args *args) {
         return cli_complain(
             CLI_BAD, "'%s' and '%s' are the same file; convert needs another name to write to", in, out);
     if (strcmp(out, "-") == 0 && !args->value[TO])
-        return cli_complain(CLI_BAD, "writing to stdout needs --to " CLI_FORMATS);
+        return cli_complain(CLI_BAD, "writing to standard output needs --to with the name of a format");
     int status = cli_read(in, args->value[FROM], &table);
     if (status != CLI_OK) return status;
     status = write_table(table, out, args->value[TO]);

@@ -2,19 +2,17 @@
 
 enum { FORMAT, COLOR };
 static const cli_option options[] = {
-    [FORMAT] = {"--format", "NAME", CLI_FORMATS},
-    [COLOR] = {"--color", "WHEN", CLI_COLORS},
-    {NULL, NULL, NULL},
+    [FORMAT] = CLI_FORMAT_OPTION,
+    [COLOR] = CLI_COLOR_OPTION,
+    {NULL, NULL, NULL, NULL},
 };
 
 static int run(const cli_args *args) {
-    wm_write_opts opts;
+    wm_write_opts opts = cli_write_opts(args->value[COLOR]);
     wm_error err = WM_ERROR_INIT;
     wm_table *table = NULL;
-    int status = cli_write_opts(args->value[COLOR], &opts);
-    if (status != CLI_OK) return status;
     if (wm_doctor(&table, &err) != WM_OK) return cli_complain_error(&err);
-    status = cli_print(table, args->value[FORMAT], &opts);
+    int status = cli_print(table, args->value[FORMAT], &opts);
     wm_table_destroy(table);
     return status;
 }

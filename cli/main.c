@@ -20,14 +20,19 @@ static int print_commands(void) {
     return CLI_OK;
 }
 
+static void print_option(const cli_option *option) {
+    char left[32], choices[128] = "";
+    size_t count = 0;
+    while (option->choices && option->choices[count]) count++;
+    cli_join(choices, sizeof choices, option->choices, count);
+    snprintf(left, sizeof left, "%s %s", option->name, option->arg);
+    printf("  %-20s%s%s%s\n", left, option->text, count ? ": " : "", choices);
+}
+
 static int print_help(const cli_command *command) {
     printf("usage: warpmeter %s [options]%s%s\n%s.\n\n", command->name, command->operands[0] ? " " : "",
            command->operands, command->text);
-    for (const cli_option *o = command->options; o->name; o++) {
-        char left[32];
-        snprintf(left, sizeof left, "%s %s", o->name, o->arg);
-        printf("  %-20s%s\n", left, o->text);
-    }
+    for (const cli_option *o = command->options; o->name; o++) print_option(o);
     printf("  %-20s%s\n\nThe manual page is warpmeter-%s(1).\n", "--help", "this text", command->name);
     return CLI_OK;
 }

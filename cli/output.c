@@ -46,21 +46,15 @@ static bool terminal_takes_color(void) {
     return term && *term && strcmp(term, "dumb") != 0 && !(no_color && *no_color);
 }
 
-int cli_write_opts(const char *color, wm_write_opts *out) {
+wm_write_opts cli_write_opts(const char *color) {
     bool terminal = isatty(STDOUT_FILENO);
+    bool by_itself = !color || strcmp(color, "auto") == 0;
     wm_write_opts opts = WM_WRITE_OPTS_INIT;
     struct winsize size;
-    if (!color || strcmp(color, "auto") == 0) {
-        opts.color = terminal && terminal_takes_color();
-    } else if (strcmp(color, "always") == 0) {
-        opts.color = true;
-    } else if (strcmp(color, "never") != 0) {
-        return cli_complain(CLI_BAD, "--color takes " CLI_COLORS ", not '%s'", color);
-    }
+    opts.color = by_itself ? terminal && terminal_takes_color() : strcmp(color, "always") == 0;
     opts.unicode = locale_is_utf8();
     if (terminal && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0) opts.width = size.ws_col;
-    *out = opts;
-    return CLI_OK;
+    return opts;
 }
 
 static int complain_lost(int native_code) {
@@ -85,7 +79,8 @@ int cli_finish(int exit_status) {
 int cli_read(const char *path, const char *format, wm_table **out) {
     wm_error err = WM_ERROR_INIT;
     bool from_stdin = strcmp(path, "-") == 0;
-    if (from_stdin && !format) return cli_complain(CLI_BAD, "reading stdin needs --from csv or --from json");
+    if (from_stdin && !format)
+        return cli_complain(CLI_BAD, "reading standard input needs --from csv or --from json");
     if (wm_table_read(from_stdin ? "/dev/stdin" : path, format, out, &err) == WM_OK) return CLI_OK;
     return cli_complain_error(&err);
 }

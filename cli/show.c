@@ -2,13 +2,14 @@
 
 enum { COLUMNS, SORT, FILTER, FORMAT, FROM, COLOR };
 static const cli_option options[] = {
-    [COLUMNS] = {"--columns", "LIST", "columns to show, in this order: a,b,c"},
-    [SORT] = {"--sort", "LIST", "columns to sort by; -name for descending: a,-b"},
-    [FILTER] = {"--filter", "LIST", "rows to show: name=value, !=, <, <=, >, >=, name~regex; all must hold"},
-    [FORMAT] = {"--format", "NAME", CLI_FORMATS},
-    [FROM] = {"--from", "NAME", "format of FILE: csv or json; the suffix says it otherwise"},
-    [COLOR] = {"--color", "WHEN", CLI_COLORS},
-    {NULL, NULL, NULL},
+    [COLUMNS] = {"--columns", "LIST", "columns to show, in this order: a,b,c", NULL},
+    [SORT] = {"--sort", "LIST", "columns to sort by; -name for descending: a,-b", NULL},
+    [FILTER] = {"--filter", "LIST", "rows to show: name=value, !=, <, <=, >, >=, name~regex; all must hold",
+                NULL},
+    [FORMAT] = CLI_FORMAT_OPTION,
+    [FROM] = {"--from", "NAME", "format of FILE, where its suffix does not tell", cli_formats_read},
+    [COLOR] = CLI_COLOR_OPTION,
+    {NULL, NULL, NULL, NULL},
 };
 
 static int print_selection(const wm_table *table, const cli_args *args, const wm_write_opts *opts) {
@@ -25,10 +26,9 @@ static int print_selection(const wm_table *table, const cli_args *args, const wm
 }
 
 static int run(const cli_args *args) {
-    wm_write_opts opts;
+    wm_write_opts opts = cli_write_opts(args->value[COLOR]);
     wm_table *table = NULL;
-    int status = cli_write_opts(args->value[COLOR], &opts);
-    if (status == CLI_OK) status = cli_read(args->operand[0], args->value[FROM], &table);
+    int status = cli_read(args->operand[0], args->value[FROM], &table);
     if (status != CLI_OK) return status;
     bool whole = !args->value[COLUMNS] && !args->value[SORT] && !args->value[FILTER];
     status = whole ? cli_print(table, args->value[FORMAT], &opts) : print_selection(table, args, &opts);

@@ -1,6 +1,6 @@
 #include "cli.h"
 
-static const cli_option options[] = {{NULL, NULL, NULL}};
+static const cli_option options[] = {{NULL, NULL, NULL, NULL}};
 
 static int run(const cli_args *args) {
     (void)args;
