@@ -1,5 +1,5 @@
 # How everything in this project is compiled: warnings, sanitizers, and the facts about the build that
-# the library writes into every table.
+# the library keeps: they go into every table, and tell where the metric groups are.
 add_compile_options(-Wall -Wextra -Wpedantic -Wshadow)
 add_compile_options("$<$<COMPILE_LANGUAGE:C>:-Wconversion;-Wstrict-prototypes;-Wmissing-prototypes>")
 if(WM_WERROR)
@@ -19,4 +19,5 @@ string(REPLACE "\"" "'" flags "${flags}")
 set(WM_BUILD_FACTS
   WM_BUILD_COMPILER="${CMAKE_C_COMPILER_ID} ${CMAKE_C_COMPILER_VERSION}"
   WM_BUILD_FLAGS="${flags}"
-  WM_BUILD_TYPE="${CMAKE_BUILD_TYPE}")
+  WM_BUILD_TYPE="${CMAKE_BUILD_TYPE}"
+  WM_INSTALL_METRICS_DIR="${CMAKE_INSTALL_FULL_DATADIR}/warpmeter/metrics")
