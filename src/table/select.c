@@ -154,11 +154,34 @@ static wm_status copy_context(const wm_table *from, wm_table *to) {
     return s;
 }
 
-static wm_status copy_columns(const wm_table *from, const chosen *c, wm_table *to) {
+/* The unit that all chosen rows have; NULL when they differ. */
+static const char *common_unit(const wm_table *from, const sort_row *rows, size_t n) {
+    size_t unit = wm_table_find(from, "unit");
+    const char *common = NULL;
+    for (size_t i = 0; unit != SIZE_MAX && i < n; i++) {
+        wm_value v = wmi_table_cell(from, rows[i].row, unit);
+        if (v.type != WM_STR || (common && strcmp(common, v.as.str) != 0)) return NULL;
+        common = v.as.str;
+    }
+    return common;
+}
+
+static bool chooses(const chosen *c, size_t column) {
+    size_t i = 0;
+    while (i < c->count && c->column[i] != column) i++;
+    return i < c->count;
+}
+
+/* Where the column `unit` is left out, its text becomes the unit of the columns that
+ * refer to it, so that their values stay quantities. */
+static wm_status copy_columns(const wm_table *from, const chosen *c, const sort_row *rows, size_t n,
+                              wm_table *to) {
+    const char *unit = chooses(c, wm_table_find(from, "unit")) ? NULL : common_unit(from, rows, n);
     wm_status s = WM_OK;
     for (size_t i = 0; s == WM_OK && i < c->count; i++) {
         wm_column column = {0};
         s = wm_table_column(from, c->column[i], &column);
+        if (unit && s == WM_OK && strcmp(column.unit, "row") == 0) column.unit = unit;
         if (s == WM_OK) s = wmi_table_add_column(to, column.name, column.type, column.unit, NULL);
     }
     return s;
@@ -176,7 +199,7 @@ static wm_status copy(const wm_table *from, const chosen *c, const sort_row *row
     wm_table *to = wmi_table_create(wm_table_kind(from));
     if (!to) return WM_ENOMEM;
     wm_status s = copy_context(from, to);
-    if (s == WM_OK) s = copy_columns(from, c, to);
+    if (s == WM_OK) s = copy_columns(from, c, rows, n, to);
     for (size_t i = 0; s == WM_OK && i < n; i++) s = copy_row(from, rows[i].row, c, to);
     if (s == WM_OK)
         *out = to;
