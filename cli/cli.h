@@ -73,6 +73,8 @@ int cli_complain_error(const wm_error *err);
 /** How to write to stdout: colour by --color (NULL: auto), width and Unicode by
  *  what stdout and the locale are. */
 wm_write_opts cli_write_opts(const char *color);
+/** Is the output for people (text, the default, or markdown) and not for programs? */
+bool cli_is_prose(const char *format);
 /** Print a table on stdout. `format` NULL: text. */
 int cli_print(const wm_table *table, const char *format, const wm_write_opts *opts);
 /** Close stdout, and complain if anything written to it was lost. Returns the

@@ -98,7 +98,7 @@ static int print_rows(const wm_table *table, const verdict_set *only, const char
 
 /* Formats that a program reads stay pure: there the summary goes to stderr. */
 static void print_summary(const char *format, const size_t count[VERDICTS]) {
-    bool prose = !format || strcmp(format, "text") == 0 || strcmp(format, "markdown") == 0;
+    bool prose = cli_is_prose(format);
     FILE *to = prose ? stdout : stderr;
     fprintf(to, "%s%zu better, %zu worse, %zu same, %zu undecided", prose ? "\n" : "", count[BETTER],
             count[WORSE], count[SAME], count[UNDECIDED]);

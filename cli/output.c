@@ -61,6 +61,10 @@ static int complain_lost(int native_code) {
     return cli_complain(CLI_OUTPUT, "cannot write to standard output: %s", strerror(native_code));
 }
 
+bool cli_is_prose(const char *format) {
+    return !format || strcmp(format, "text") == 0 || strcmp(format, "markdown") == 0;
+}
+
 int cli_print(const wm_table *table, const char *format, const wm_write_opts *opts) {
     wm_error err = WM_ERROR_INIT;
     if (wm_table_print(table, stdout, format ? format : "text", opts, &err) == WM_OK) return CLI_OK;

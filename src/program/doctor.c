@@ -91,8 +91,8 @@ static void probe_caches(wmi_probe *p, const wmi_machine *m) {
     if (m->cache_count == 0) probe_fact(p, "cache", "", "the system does not tell");
     for (int i = 0; i < m->cache_count; i++) {
         const wmi_cache *c = &m->caches[i];
-        wmi_probe_add(p, "machine", "cache", WMI_STATE_OK, "", "", "L%d %s: %lld KiB, %d of them", c->level,
-                      c->type, (long long)(c->size_bytes / 1024), c->count);
+        wmi_probe_add(p, "machine", "cache", WMI_STATE_OK, "", "", "L%d %s %lld KiB x %d", c->level, c->type,
+                      (long long)(c->size_bytes / 1024), c->count);
     }
 }
 

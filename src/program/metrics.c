@@ -1,4 +1,5 @@
-/* wm_metrics: every metric that a backend knows, then the groups of metrics. */
+/* wm_metrics: the groups of metrics, then every metric that a backend knows: there may be
+ * hundreds. */
 #include <fnmatch.h>
 #include <string.h>
 
@@ -135,8 +136,8 @@ wm_status wm_metrics(const char *pattern, wm_table **out, wm_error *err) {
     wm_table *t = create_table();
     if (!t) return wmi_error_nomem(err);
     const wmi_metric_list list = {t, add_metric};
-    wm_status status = list_all(pattern, &list, err);
-    if (status == WM_OK) status = add_groups(t, pattern, err);
+    wm_status status = add_groups(t, pattern, err);
+    if (status == WM_OK) status = list_all(pattern, &list, err);
     if (status == WM_OK) {
         *out = t;
     } else {
