@@ -8,14 +8,15 @@
 
 #define CACHE_PATH "/sys/devices/system/cpu/cpu%d/cache/index%d/"
 
-/* The kernel writes sizes as 32K. */
+/* The kernel writes sizes as 32K. A terabyte or more is taken for nonsense. */
 static int64_t parse_size(const char *text) {
+    const int64_t most = INT64_C(1) << 40;
     size_t n = strlen(text);
     int64_t unit = 1, x;
     if (n > 0 && text[n - 1] == 'K') unit = 1 << 10;
     if (n > 0 && text[n - 1] == 'M') unit = 1 << 20;
     if (unit > 1) n--;
-    return wmi_i64_parse(text, n, &x) && x > 0 && x < INT64_MAX / unit / 1024 ? x * unit : 0;
+    return wmi_i64_parse(text, n, &x) && x > 0 && x < most / unit ? x * unit : 0;
 }
 
 static bool read_cache(const char *root, int cpu, int index, const char *shared, wmi_cache *out) {

@@ -83,13 +83,15 @@ bool wmi_sys_field(const char *text, const char *key, char separator, char *out,
 
 /* ---- lists of processors ---- */
 
+enum { CPU_MAX = 65535 };
+
 static bool take_number(const char **at, int *out) {
     int x = 0;
     const char *p = *at;
     if (*p < '0' || *p > '9') return false;
     for (; *p >= '0' && *p <= '9'; p++) {
-        if (x > (INT_MAX - 9) / 10) return false;
         x = 10 * x + (*p - '0');
+        if (x > CPU_MAX) return false;
     }
     *at = p;
     *out = x;
@@ -109,7 +111,7 @@ bool wmi_cpulist_next(const char **at, int *first, int *last) {
 
 int wmi_cpulist_count(const char *list) {
     int count = 0, first, last;
-    while (wmi_cpulist_next(&list, &first, &last)) count += last - first + 1;
+    while (wmi_cpulist_next(&list, &first, &last) && count < INT_MAX - CPU_MAX) count += last - first + 1;
     return count;
 }
 
