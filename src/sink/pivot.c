@@ -195,10 +195,10 @@ static void survey(block *b) {
     wmi_buf_free(&note);
 }
 
-/* "matmul  type=f32, ratio to naive": what all lines share. */
+/* "matmul (type=f32, ratio to naive)": what all lines share. */
 static void add_title(const block *b, wmi_buf *text) {
     const pivot *p = b->p;
-    const char *baseline = "", *separator = "  ";
+    const char *baseline = "", *separator = " (";
     wmi_show_text(text, text_of(p, b->first[0], WMI_COL_BENCHMARK), p->r->unicode);
     for (size_t i = 0; i < p->param_count; i++) {
         wm_column c = {0};
@@ -217,7 +217,9 @@ static void add_title(const block *b, wmi_buf *text) {
         wmi_buf_str(text, separator);
         wmi_buf_str(text, "ratio to ");
         wmi_show_text(text, baseline, p->r->unicode);
+        separator = ", ";
     }
+    if (separator[0] == ',') wmi_buf_char(text, ')');
     wmi_report_block(p->r, text->len ? text->data : "");
     text->len = 0;
 }

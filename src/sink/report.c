@@ -139,10 +139,33 @@ bool wmi_is_warning(const char *key, wm_value v) {
     return strncmp(key, "warning", strlen("warning")) == 0 && v.type == WM_STR && *v.as.str;
 }
 
+void wmi_facts(const wm_table *t, wmi_report *out) {
+    wmi_buf text = WMI_BUF_INIT;
+    wmi_report_block(out, "");
+    wmi_report_column_add(out, "", false);
+    wmi_report_column_add(out, "", false);
+    for (size_t i = 0; i < wm_table_context_count(t) && !out->failed; i++) {
+        const char *key;
+        wm_value v;
+        wm_table_context(t, i, &key, &v);
+        if (v.type == WM_NULL || wmi_is_warning(key, v)) continue;
+        wmi_report_row(out);
+        wmi_show_text(&text, key, out->unicode);
+        wmi_report_set(out, 0, WMI_STYLE_PLAIN, &text);
+        wmi_show_value(&text, v, "", true, out->unicode);
+        wmi_report_set(out, 1, WMI_STYLE_PLAIN, &text);
+    }
+    wmi_buf_free(&text);
+}
+
+/* A plan is in its context as much as in its rows. */
 void wmi_report_make(const wm_table *t, wmi_report *out) {
-    bool results = strcmp(wm_table_kind(t), "results") == 0;
-    if (results && wmi_schema_complete(t))
+    bool whole = wmi_schema_complete(t);
+    const char *kind = wm_table_kind(t);
+    if (whole && strcmp(kind, "results") == 0) {
         wmi_pivot(t, out);
-    else
-        wmi_grid(t, out);
+        return;
+    }
+    if (whole && strcmp(kind, "plan") == 0) wmi_facts(t, out);
+    wmi_grid(t, out);
 }

@@ -61,7 +61,9 @@ void wmi_pivot(const wm_table *t, wmi_report *out);
 /** One block: the table as it is. Of a table that has all columns of its schema,
  *  those that hold nothing are left out. */
 void wmi_grid(const wm_table *t, wmi_report *out);
-/** Whichever of the two fits the table. */
+/** One block: the context, a line for each entry that has a value. */
+void wmi_facts(const wm_table *t, wmi_report *out);
+/** Whatever of these fits the table. */
 void wmi_report_make(const wm_table *t, wmi_report *out);
 
 /** Is this context entry a warning to be shown below the table? */

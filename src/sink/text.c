@@ -152,17 +152,26 @@ static void fit(const canvas *c, const wmi_block *b, layout *l) {
     l[last].width = most(left, wmi_text_width(b->columns[last].header));
 }
 
+static bool has_headers(const wmi_block *b) {
+    for (size_t i = 0; i < b->column_count; i++)
+        if (*b->columns[i].header) return true;
+    return false;
+}
+
+static void put_headers(const canvas *c, const wmi_block *b, const layout *l) {
+    for (size_t i = 0; i < b->column_count; i++) {
+        put_blanks(c, i ? GAP : 0);
+        (b->columns[i].number ? put_right : put_left)(c, "\033[1m", b->columns[i].header, l[i].width);
+    }
+    end_line(c);
+}
+
 static void put_block(const canvas *c, const wmi_block *b, const layout *l) {
     if (*b->title) {
         put_styled(c, "\033[1m", b->title, strlen(b->title));
         end_line(c);
     }
-    for (size_t i = 0; i < b->column_count; i++) {
-        const char *header = b->columns[i].header;
-        put_blanks(c, i ? GAP : 0);
-        (b->columns[i].number ? put_right : put_left)(c, "\033[1m", header, l[i].width);
-    }
-    end_line(c);
+    if (has_headers(b)) put_headers(c, b, l);
     for (size_t row = 0; row < b->rows; row++) {
         for (size_t i = 0; i < b->column_count; i++) {
             put_blanks(c, i ? GAP : 0);

@@ -7,14 +7,23 @@
 static const wmi_schema_column result_columns[] = {WMI_RESULT_COLUMNS(COLUMN)};
 static const wmi_schema_column sample_columns[] = {WMI_SAMPLE_COLUMNS(COLUMN)};
 static const wmi_schema_column comparison_columns[] = {WMI_COMPARISON_COLUMNS(COLUMN)};
+static const wmi_schema_column plan_columns[] = {WMI_PLAN_COLUMNS(COLUMN)};
+static const wmi_schema_column metric_columns[] = {WMI_METRIC_COLUMNS(COLUMN)};
+static const wmi_schema_column doctor_columns[] = {WMI_DOCTOR_COLUMNS(COLUMN)};
 #undef COLUMN
 
+#define SCHEMA(kind, columns)                                                                                \
+    { kind, columns, sizeof columns / sizeof columns[0] }
 const wmi_schema wmi_schemas[] = {
-    {"results", result_columns, WMI_COL_COUNT},
-    {"samples", sample_columns, WMI_SCOL_COUNT},
-    {"comparison", comparison_columns, WMI_CCOL_COUNT},
+    SCHEMA("results", result_columns),
+    SCHEMA("samples", sample_columns),
+    SCHEMA("comparison", comparison_columns),
+    SCHEMA("plan", plan_columns),
+    SCHEMA("metrics", metric_columns),
+    SCHEMA("doctor", doctor_columns),
     {NULL, NULL, 0},
 };
+#undef SCHEMA
 
 const wmi_schema *wmi_schema_of(const char *kind) {
     for (const wmi_schema *s = wmi_schemas; s->kind; s++)

@@ -152,4 +152,35 @@ enum {
         WMI_CCOL_COUNT
 };
 
+/* The "plan" table: a row for each metric of a sweep. */
+#define WMI_PLAN_COLUMNS(X)                                                                                  \
+    X(BENCHMARK, "benchmark", WM_STR, "", "name of the benchmark")                                           \
+    X(METRIC, "metric", WM_STR, "", "name of the metric")                                                    \
+    X(UNIT, "unit", WM_STR, "", "base unit of the metric")                                                   \
+    X(BACKEND, "backend", WM_STR, "", "what measures it")                                                    \
+    X(PASS, "pass", WM_I64, "", "pass that reads it; null where it cannot be had")                           \
+    X(WINDOW, "window", WM_STR, "",                                                                          \
+      "stretch that the pass is switched on for: sweep, configuration, run or region")                       \
+    X(DISTURBS, "disturbs", WM_BOOL, "", "whether times taken in the pass are not the program's own")        \
+    X(REASON, "reason", WM_STR, "", "why the metric cannot be had")
+
+/* The "metrics" table: a row for each metric or group of metrics. */
+#define WMI_METRIC_COLUMNS(X)                                                                                \
+    X(METRIC, "metric", WM_STR, "", "name of the metric, or group: and the name of a group")                 \
+    X(UNIT, "unit", WM_STR, "", "base unit of its values; null for a ratio or a count")                      \
+    X(BACKEND, "backend", WM_STR, "", "what measures it")                                                    \
+    X(BETTER, "better", WM_STR, "", "lower, higher, or null where neither is better")                        \
+    X(AVAILABLE, "available", WM_BOOL, "", "whether this machine can measure it")                            \
+    X(REASON, "reason", WM_STR, "", "why it cannot")                                                         \
+    X(TEXT, "text", WM_STR, "", "one line on what it is")
+
+/* The "doctor" table: a row for each finding. */
+#define WMI_DOCTOR_COLUMNS(X)                                                                                \
+    X(COMPONENT, "component", WM_STR, "", "what was looked at: timer, cpu, perf, formulas, machine")         \
+    X(ITEM, "item", WM_STR, "", "what of it")                                                                \
+    X(STATE, "state", WM_STR, "", "ok, limited or absent")                                                   \
+    X(VALUE, "value", WM_STR, "", "what was found")                                                          \
+    X(REASON, "reason", WM_STR, "", "why it is limited or absent")                                           \
+    X(REMEDY, "remedy", WM_STR, "", "what to do about it")
+
 #endif
