@@ -19,25 +19,35 @@ typedef struct wmi_reduce_opts {
     size_t derive_count;
     const char *baseline;    /* region to normalise against; NULL */
     double stable_threshold; /* rel_stddev below it is stable: 0.02 */
-    const char *host;
+    const char *host;        /* NULL: unknown */
 } wmi_reduce_opts;
 
-/** Check a derivation's inputs before anything runs: each name must be one of the
- *  metrics or numeric parameters in `known`, or an earlier derived metric.
- *  WM_ENOTFOUND names it, with the nearest known ones. */
+/** Check derived metrics before anything runs: each name that they read must be one
+ *  of the metrics or numeric parameters in `known`, or an earlier derived metric, and
+ *  their own names must be new.
+ *  WM_ENOTFOUND names what is unknown, with the nearest known ones; WM_EINVAL;
+ *  WM_ENOMEM. */
 wm_status wmi_derive_check(const wmi_derive *derive, size_t count, const char *const *known,
                            size_t known_count, wm_error *err);
 
 /** Make the results table. opts[i] belongs to benchmark i.
+ *
  *  Rows: by benchmark, configuration, region (in order of first entry), metric
  *  (measured ones in order of first sample, derived ones last). A configuration
- *  that was skipped or failed before any sample has one row with its reason.
- *  A function that marked regions has no row for itself unless something was
- *  recorded for it (a node 0 series of another metric than time).
- *  Memory: 8 bytes a sample of the largest series, beside the table. */
+ *  without any sample has one row with its reason. A function that marked regions
+ *  has no rows for itself unless the program gave values for it (rates, records, a
+ *  manual time) or marks were lost in it.
+ *
+ *  Derived metrics: computed for each sample when everything they read was measured by
+ *  the same runs of the same pass, else from the means, and then without a spread. A
+ *  null among the inputs makes a null. A region that lacks an input has no row.
+ *
+ *  Baseline: the region of that path, else the only one whose path ends in it. Values of
+ *  the same runs, none of them null, are taken as pairs.
+ *
+ *  Memory: 8 bytes a sample of the largest series, beside the table. WM_ENOMEM. */
 wm_status wmi_reduce(const wmi_samples *samples, const wmi_reduce_opts *opts, wm_table **out, wm_error *err);
-/** The raw samples as a table; `from` series positions are for streaming: only
- *  samples past from[series] are added, and from[] is advanced. NULL: all. */
+/** The raw samples as a table (kind "samples"), series by series. WM_ENOMEM. */
 wm_status wmi_samples_to_table(const wmi_samples *samples, wm_table **out, wm_error *err);
 
 #endif

@@ -1,0 +1,81 @@
+#include "table/params.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static size_t find(const wmi_params *p, const char *name) {
+    size_t i = 0;
+    while (i < p->count && strcmp(p->names[i], name) != 0) i++;
+    return i;
+}
+
+static bool add(wmi_params *p, const char *name, wm_type type) {
+    if (p->count == p->cap) {
+        size_t cap = p->cap ? p->cap * 2 : 8;
+        const char **names = realloc(p->names, cap * sizeof *names);
+        if (!names) return false;
+        p->names = names;
+        wm_type *types = realloc(p->types, cap * sizeof *types);
+        if (!types) return false;
+        p->types = types;
+        p->cap = cap;
+    }
+    p->names[p->count] = name;
+    p->types[p->count++] = type;
+    return true;
+}
+
+static bool is_number(wm_type type) { return type == WM_I64 || type == WM_F64; }
+
+static wm_type common_type(wm_type a, wm_type b) {
+    if (a == b || b == WM_NULL) return a;
+    if (a == WM_NULL) return b;
+    return is_number(a) && is_number(b) ? WM_F64 : WM_STR;
+}
+
+wm_status wmi_params_collect(const wmi_samples *samples, wmi_params *out) {
+    *out = (wmi_params){0};
+    for (size_t c = 0; c < wmi_samples_configs(samples); c++) {
+        const wmi_config *config = wmi_samples_config_at(samples, (uint32_t)c);
+        for (size_t i = 0; i < config->count; i++) {
+            size_t at = find(out, config->names[i]);
+            if (at == out->count && !add(out, config->names[i], WM_NULL)) {
+                wmi_params_fini(out);
+                return WM_ENOMEM;
+            }
+            out->types[at] = common_type(out->types[at], config->values[i].type);
+        }
+    }
+    for (size_t i = 0; i < out->count; i++)
+        if (out->types[i] == WM_NULL) out->types[i] = WM_STR;
+    return WM_OK;
+}
+
+void wmi_params_fini(wmi_params *p) {
+    free(p->names);
+    free(p->types);
+    *p = (wmi_params){0};
+}
+
+/* A value in a column of text reads as it does in the configuration's key. */
+static wm_status set_as_text(wm_table *t, size_t row, size_t column, wm_value v) {
+    static const char name[] = "v";
+    const char *const names[] = {name};
+    char *text = wmi_config_key(1, names, &v);
+    if (!text) return WM_ENOMEM;
+    wm_status status = wmi_table_set(t, row, column, wmi_str(text + sizeof name)); /* behind "v=" */
+    free(text);
+    return status;
+}
+
+wm_status wmi_params_set(const wmi_params *p, wm_table *t, size_t row, size_t first,
+                         const wmi_config *config) {
+    wm_status status = WM_OK;
+    for (size_t i = 0; i < config->count && status == WM_OK; i++) {
+        size_t at = find(p, config->names[i]);
+        wm_value v = config->values[i];
+        bool as_text = p->types[at] == WM_STR && v.type != WM_STR && v.type != WM_NULL;
+        status = as_text ? set_as_text(t, row, first + at, v) : wmi_table_set(t, row, first + at, v);
+    }
+    return status;
+}

@@ -1,0 +1,22 @@
+/** Parameters as columns: every configuration's, side by side. Private to table/. */
+#ifndef WMI_TABLE_PARAMS_H
+#define WMI_TABLE_PARAMS_H
+
+#include "samples/samples.h"
+#include "table/table.h"
+
+typedef struct wmi_params {
+    const char **names; /* borrowed from the configurations */
+    wm_type *types;
+    size_t count, cap;
+} wmi_params;
+
+/** The parameters of all configurations in order of first use. A name that is int64
+ *  in one and double in another is a double; any other mixture is text. */
+wm_status wmi_params_collect(const wmi_samples *samples, wmi_params *out);
+void wmi_params_fini(wmi_params *params);
+/** Set the parameters of a configuration; their columns begin at `first`. */
+wm_status wmi_params_set(const wmi_params *params, wm_table *t, size_t row, size_t first,
+                         const wmi_config *config);
+
+#endif
