@@ -21,12 +21,8 @@ struct wmi_appender {
 static wm_status open_regular(const char *path, int *out, wm_error *err) {
     int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY, 0666);
     if (fd < 0) return wmi_file_error(err, errno, path);
-    int error = 0;
-    if (flock(fd, LOCK_EX | LOCK_NB) != 0)
-        error = errno;
-    else if (ftruncate(fd, 0) != 0)
-        error = errno;
-    if (error) {
+    if (flock(fd, LOCK_EX | LOCK_NB) != 0 || ftruncate(fd, 0) != 0) {
+        int error = errno;
         close(fd);
         if (error == EWOULDBLOCK)
             return wmi_error_set(err, WM_EBUSY, error, "'%s' is being written by another process", path);

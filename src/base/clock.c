@@ -139,7 +139,8 @@ static double median_pair_ticks(void) {
         cost[i] = end > begin ? end - begin : 0;
     }
     qsort(cost, COST_READINGS, sizeof cost[0], compare_ticks);
-    return (double)cost[COST_READINGS / 2];
+    uint64_t median = cost[COST_READINGS / 2];
+    return (double)median;
 }
 
 /* Sleeping, rather than watching the clock, also ends when the clock stands

@@ -28,23 +28,24 @@ static uint32_t random_number(void) {
 }
 
 /* A new file in `folder`. Its name does not grow with the target's, which may be
- * as long as names can be. 0, or an errno. */
-static int create_temporary(const char *folder, char **path, int *fd) {
+ * as long as names can be. NULL with errno set. */
+static char *create_temporary(const char *folder, int *fd) {
     for (int i = 0; i < NAME_TRIES; i++) {
         wmi_buf name = WMI_BUF_INIT;
         wmi_buf_printf(&name, "%s/.warpmeter-%ld-%08x.tmp", folder, (long)getpid(), random_number());
-        char *made = wmi_buf_take(&name);
-        if (!made) return ENOMEM;
-        *fd = open(made, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-        if (*fd >= 0) {
-            *path = made;
-            return 0;
+        char *path = wmi_buf_take(&name);
+        if (!path) {
+            errno = ENOMEM;
+            return NULL;
         }
+        *fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (*fd >= 0) return path;
         int error = errno;
-        free(made);
-        if (error != EEXIST) return error;
+        free(path);
+        errno = error;
+        if (error != EEXIST) break;
     }
-    return EEXIST;
+    return NULL;
 }
 
 /* Some file systems have nothing to flush and say EINVAL. */
@@ -58,11 +59,10 @@ static int fill(int fd, const wmi_file_target *target, const char *bytes, size_t
 }
 
 static int replace(const wmi_file_target *target, const char *bytes, size_t n) {
-    char *temporary = NULL;
-    int fd = -1;
-    int error = create_temporary(target->folder, &temporary, &fd);
-    if (error) return error;
-    error = fill(fd, target, bytes, n);
+    int fd;
+    char *temporary = create_temporary(target->folder, &fd);
+    if (!temporary) return errno;
+    int error = fill(fd, target, bytes, n);
     if (close(fd) != 0 && !error) error = errno;
     if (!error && rename(temporary, target->path) != 0) error = errno;
     if (error) unlink(temporary);

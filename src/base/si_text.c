@@ -59,7 +59,7 @@ static int round_to_four(double x, char digits[5]) {
     digits[0] = text[0];
     memcpy(digits + 1, text + 2, 3);
     digits[4] = '\0';
-    return atoi(text + 6);
+    return (int)strtol(text + 6, NULL, 10);
 }
 
 /* The digits are rounded before the prefix is chosen; else 999.96 ns would show

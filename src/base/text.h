@@ -30,8 +30,9 @@ char *wmi_strndup(const char *s, size_t n);
 
 enum { WMI_NUMBER_MAX = 32 };
 /** The shortest text that reads back to the same double, with '.' in every
- *  locale. From 1e-4 to below 1e17 it has no exponent ("3", "0.001"); beyond, it
- *  looks like "1e+300". x must be finite. Returns the length. */
+ *  locale. An integer below 2^53 is written in full ("1000000"); anything else
+ *  looks as with printf's %g ("0.001", "1e+300"). x must be finite. Returns the
+ *  length. */
 size_t wmi_number_text(double x, char out[WMI_NUMBER_MAX]);
 /** The whole of s[0..n) as a decimal double or an int64. false when anything is
  *  left over, for an empty text, on overflow, for "nan" and "inf", and for more

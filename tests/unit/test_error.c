@@ -91,12 +91,12 @@ static void a_long_message_is_cut_at_a_character(void **state) {
     (void)state;
     static const char *const units[] = {"a", "é", "≤", "😀", "\x01"};
     for (size_t u = 0; u < 5; u++) {
-        size_t shown = u == 4 ? 4 : strlen(units[u]);
+        size_t size = strlen(units[u]), shown = u == 4 ? 4 : size;
         for (size_t pad = 0; pad < 4; pad++) {
             for (size_t count = 100; count < 520; count++) {
                 char text[2200] = "";
                 memset(text, '.', pad);
-                for (size_t i = 0; i < count; i++) strcat(text, units[u]);
+                for (size_t i = 0; i < count; i++) memcpy(text + pad + i * size, units[u], size);
                 const char *message = message_of(text);
                 size_t full = pad + count * shown, n = strlen(message);
                 if (full <= MESSAGE_MAX) {
