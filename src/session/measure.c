@@ -159,8 +159,9 @@ static wm_status gauges_add(wmi_measure *m, wmi_samples *samples, const char *co
         wmi_gauge g = {0};
         wm_status s = gauge_resolve(names[i], &g, err);
         bool again = false;
-        for (size_t k = 0; k < m->gauge_count; k++) again |= !strcmp(m->gauges[k].about.name, g.about.name);
-        if (s == WM_OK && again) continue;
+        for (size_t k = 0; s == WM_OK && k < m->gauge_count; k++)
+            again |= !strcmp(m->gauges[k].about.name, g.about.name);
+        if (again) continue;
         if (s == WM_OK && wmi_samples_metric(samples, &g.about, &g.metric) != WM_OK) s = wmi_error_nomem(err);
         if (s != WM_OK) return s;
         g.about = *wmi_samples_metric_at(samples, g.metric);
