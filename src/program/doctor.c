@@ -9,26 +9,11 @@
 #include "machine/machine.h"
 #include "table/table.h"
 
-/* X(id, name) */
-#define DOCTOR_COLUMNS(X)                                                                                    \
-    X(COMPONENT, "component")                                                                                \
-    X(ITEM, "item")                                                                                          \
-    X(STATE, "state")                                                                                        \
-    X(VALUE, "value")                                                                                        \
-    X(REASON, "reason")                                                                                      \
-    X(REMEDY, "remedy")
-
 enum {
-#define DOCTOR_ENUM(id, name) COL_##id,
-    DOCTOR_COLUMNS(DOCTOR_ENUM)
+#define DOCTOR_ENUM(id, name, type, unit, text) COL_##id,
+    WMI_DOCTOR_COLUMNS(DOCTOR_ENUM)
 #undef DOCTOR_ENUM
         COL_COUNT
-};
-
-static const char *const column_names[COL_COUNT] = {
-#define DOCTOR_NAME(id, name) name,
-    DOCTOR_COLUMNS(DOCTOR_NAME)
-#undef DOCTOR_NAME
 };
 
 static const char *const state_names[] = {
@@ -157,12 +142,8 @@ static wm_status add_finding(wm_table *t, const wmi_finding *f) {
 }
 
 static wm_status make_table(const wmi_probe *p, wm_table **out) {
-    wm_table *t = wmi_table_create("doctor");
-    wm_status status = t ? WM_OK : WM_ENOMEM;
-    size_t number;
-    for (size_t i = 0; i < COL_COUNT && status == WM_OK; i++)
-        status = wmi_table_add_column(t, column_names[i], WM_STR, "", &number);
-    if (status == WM_OK) status = wmi_table_set_context(t, "version", wmi_str(wm_version()));
+    wm_table *t = wmi_schema_table(wmi_schema_of("doctor"), 0, NULL, NULL);
+    wm_status status = t ? wmi_table_set_context(t, "version", wmi_str(wm_version())) : WM_ENOMEM;
     for (size_t i = 0; i < p->n && status == WM_OK; i++) status = add_finding(t, &p->v[i]);
     if (status == WM_OK) {
         *out = t;

@@ -1,37 +1,18 @@
-/* wm_metrics: the groups of metrics, then every metric that a backend knows: there may be
- * hundreds. */
+/* wm_metrics: the groups of metrics, then the metrics, of which there may be hundreds. */
 #include <fnmatch.h>
 #include <string.h>
 
 #include "backend/backend.h"
 #include "formula/formula.h"
+#include "session/measure.h"
 #include "sweep/groups.h"
 #include "table/table.h"
 
-/* X(id, name, type) */
-#define METRIC_COLUMNS(X)                                                                                    \
-    X(METRIC, "metric", WM_STR)                                                                              \
-    X(UNIT, "unit", WM_STR)                                                                                  \
-    X(BACKEND, "backend", WM_STR)                                                                            \
-    X(BETTER, "better", WM_STR)                                                                              \
-    X(AVAILABLE, "available", WM_BOOL)                                                                       \
-    X(REASON, "reason", WM_STR)                                                                              \
-    X(TEXT, "text", WM_STR)
-
 enum {
-#define METRIC_ENUM(id, name, type) COL_##id,
-    METRIC_COLUMNS(METRIC_ENUM)
+#define METRIC_ENUM(id, name, type, unit, text) COL_##id,
+    WMI_METRIC_COLUMNS(METRIC_ENUM)
 #undef METRIC_ENUM
         COL_COUNT
-};
-
-static const struct {
-    const char *name;
-    wm_type type;
-} columns[COL_COUNT] = {
-#define METRIC_COLUMN(id, name, type) {name, type},
-    METRIC_COLUMNS(METRIC_COLUMN)
-#undef METRIC_COLUMN
 };
 
 static wm_status add_metric(void *user, const wmi_metric *m, bool available, const char *why_not) {
@@ -51,39 +32,32 @@ static wm_status add_metric(void *user, const wmi_metric *m, bool available, con
     return status;
 }
 
-static wm_status list_all(const char *pattern, const wmi_metric_list *list, wm_error *err) {
-    wm_status status = WM_OK;
-    for (const wmi_backend_ops *const *b = wmi_backends; *b && status == WM_OK; b++)
-        status = (*b)->list(pattern, list, err);
-    return status;
-}
-
 /* ---- groups ---- */
 
-static wm_status note_available(void *user, const wmi_metric *m, bool available, const char *why_not) {
-    bool *any = user;
-    (void)m;
-    (void)why_not;
-    *any = *any || available;
+static wm_status check_gauges(const wmi_measure *m, wm_error *err) {
+    for (size_t i = 0; i < m->gauge_count; i++) {
+        const wmi_gauge *g = &m->gauges[i];
+        if (g->pass < 0)
+            return wmi_error_set(err, WM_EUNSUPPORTED, 0, "%s: %s", g->about.name,
+                                 g->why ? g->why : wm_reason_text(g->reason));
+    }
     return WM_OK;
 }
 
-/* Can all that the group asks for be had? If not, *err says what cannot. */
+/* Can all that the group asks for be had? A plan is made, as for a sweep; *err says what
+ * stands in its way. */
 static wm_status check_group(const wmi_group *g, wm_error *err) {
     const char *version, *path;
-    if (g->derive.n > 0) {
-        wm_status status = wmi_formula_library(&version, &path, err);
-        if (status != WM_OK) return status;
-    }
-    for (size_t i = 0; i < g->metrics.n; i++) {
-        bool available = false;
-        const wmi_metric_list list = {&available, note_available};
-        wm_status status = list_all(g->metrics.v[i], &list, err);
-        if (status != WM_OK) return status;
-        if (!available)
-            return wmi_error_set(err, WM_EUNSUPPORTED, 0, "%s cannot be read here", g->metrics.v[i]);
-    }
-    return WM_OK;
+    wmi_measure *m = NULL;
+    wm_status status = g->derive.n > 0 ? wmi_formula_library(&version, &path, err) : WM_OK;
+    if (status != WM_OK) return status;
+    wmi_samples *samples = wmi_samples_create();
+    if (!samples) return wmi_error_nomem(err);
+    status = wmi_measure_open(samples, (const char *const *)g->metrics.v, g->metrics.n, NULL, NULL, &m, err);
+    if (status == WM_OK) status = check_gauges(m, err);
+    wmi_measure_close(m);
+    wmi_samples_destroy(samples);
+    return status;
 }
 
 static wm_status add_group(wm_table *t, const char *name, const char *shown) {
@@ -120,23 +94,20 @@ static wm_status add_groups(wm_table *t, const char *pattern, wm_error *err) {
 
 /* ---- the table ---- */
 
-static wm_table *create_table(void) {
-    wm_table *t = wmi_table_create("metrics");
-    wm_status status = t ? WM_OK : WM_ENOMEM;
-    size_t number;
-    for (size_t i = 0; i < COL_COUNT && status == WM_OK; i++)
-        status = wmi_table_add_column(t, columns[i].name, columns[i].type, "", &number);
-    if (status == WM_OK) status = wmi_table_set_context(t, "version", wmi_str(wm_version()));
-    if (status == WM_OK) return t;
-    wm_table_destroy(t);
-    return NULL;
+/* ---- the table ---- */
+
+static wm_status list_all(const char *pattern, const wmi_metric_list *list, wm_error *err) {
+    wm_status status = WM_OK;
+    for (const wmi_backend_ops *const *b = wmi_backends; *b && status == WM_OK; b++)
+        status = (*b)->list(pattern, list, err);
+    return status;
 }
 
 wm_status wm_metrics(const char *pattern, wm_table **out, wm_error *err) {
-    wm_table *t = create_table();
-    if (!t) return wmi_error_nomem(err);
+    wm_table *t = wmi_schema_table(wmi_schema_of("metrics"), 0, NULL, NULL);
     const wmi_metric_list list = {t, add_metric};
-    wm_status status = add_groups(t, pattern, err);
+    wm_status status = t ? wmi_table_set_context(t, "version", wmi_str(wm_version())) : WM_ENOMEM;
+    if (status == WM_OK) status = add_groups(t, pattern, err);
     if (status == WM_OK) status = list_all(pattern, &list, err);
     if (status == WM_OK) {
         *out = t;

@@ -37,8 +37,12 @@ export WARPMETER_METRICS="$PWD/groups"
 try warpmeter metrics 'group:*' --format csv
 expect_status 0
 expect_line 'group:mine,,,,true,,Wall time alone'
-expect_line 'group:more,,,,false,zzz cannot be read here,More than there is'
+expect_match "^group:more,,,,false,unknown metric 'zzz'.*,More than there is"
 expect_match '^group:bad,,,,false,.+'
+expect_match '^group:faults,'
+export WARPMETER_METRICS="$PWD/nowhere"
+try warpmeter metrics
+expect_refused "warpmeter: WARPMETER_METRICS takes folders separated by ':', and '$PWD/nowhere' is none"
 unset WARPMETER_METRICS
 
 try warpmeter doctor
