@@ -28,7 +28,7 @@ void wmi_buf_free(wmi_buf *b);
 char *wmi_strdup(const char *s);
 char *wmi_strndup(const char *s, size_t n);
 
-enum { WMI_NUMBER_MAX = 32 };
+enum { WMI_NUMBER_MAX = 40 };
 /** The shortest text that reads back to the same double, with '.' in every
  *  locale. An integer below 2^53 is written in full ("1000000"); anything else
  *  looks as with printf's %g ("0.001", "1e+300"). x must be finite. Returns the
