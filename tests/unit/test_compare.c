@@ -64,8 +64,8 @@ static void the_interval_decides_against_the_threshold(void **state) {
     assert_verdict("lower", 100, 100.1, 0.1, 0.01, "same");
     assert_verdict("lower", 100, 100.1, 0.1, 0.0005, "undecided");
     assert_verdict("lower", 100, 90, 40, 0.01, "undecided");
-    assert_verdict("lower", 100, 98, 1, 0.01, "undecided"); /* beyond 1, but not by the threshold */
-    assert_verdict("lower", 100, 98, 1, 0.005, "better");
+    assert_verdict("lower", 100, 99, 1, 0.01, "undecided"); /* beyond 1, but not by the threshold */
+    assert_verdict("lower", 100, 99, 1, 0.002, "better");
     assert_verdict("lower", 100, 100, 0, 0, "same");
 }
 

@@ -96,6 +96,27 @@ static void columns_come_in_the_order_asked_for(void **state) {
     wm_table_destroy(t);
 }
 
+/* Without its column `unit` a value would be a bare number. */
+static void values_keep_the_unit_that_they_share(void **state) {
+    (void)state;
+    wm_table *t = wmi_results_create(0, NULL, NULL);
+    const char *const units[] = {"ns", "ns", "B/s"};
+    for (size_t i = 0; i < 3; i++)
+        put(t, add_result(t, "b", "r", "m", units[i], ""), "samples", wmi_i64((int64_t)i));
+    const struct {
+        const char *columns, *filter, *unit;
+    } cases[] = {
+        {"mean,region", "samples<2", "ns"}, {"mean", NULL, "row"}, {"mean,unit", "samples<2", "row"}};
+    for (size_t i = 0; i < 3; i++) {
+        wm_table *chosen = choose(t, cases[i].columns, NULL, cases[i].filter);
+        wm_column c = {0};
+        wm_table_column(chosen, 0, &c);
+        assert_string_equal(c.unit, cases[i].unit);
+        wm_table_destroy(chosen);
+    }
+    wm_table_destroy(t);
+}
+
 static void sorting_is_stable_and_puts_nulls_last(void **state) {
     (void)state;
     assert_rows("x", NULL, "405213");
@@ -201,6 +222,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(without_options_it_is_a_copy),
         cmocka_unit_test(columns_come_in_the_order_asked_for),
+        cmocka_unit_test(values_keep_the_unit_that_they_share),
         cmocka_unit_test(sorting_is_stable_and_puts_nulls_last),
         cmocka_unit_test(numbers_compare_as_numbers),
         cmocka_unit_test(texts_compare_and_match),
