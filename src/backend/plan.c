@@ -27,7 +27,7 @@ wm_status wmi_plan_add_pass(wmi_plan *plan, wmi_pass pass, int32_t *index, wm_er
 }
 
 void wmi_plan_free(wmi_plan *plan) {
-    for (size_t i = 0; i < plan->metric_count; i++) free(plan->why[i]);
+    for (size_t i = 0; plan->why && i < plan->metric_count; i++) free(plan->why[i]);
     free(plan->why);
     free(plan->reason);
     free(plan->pass_of);

@@ -10,8 +10,8 @@
 static bool governor_warning(const wmi_machine *m, wmi_machine_warning *w) {
     if (!m->governor[0] || strcmp(m->governor, "performance") == 0 || strcmp(m->governor, "userspace") == 0)
         return false;
-    snprintf(w->what, sizeof w->what,
-             "the frequency governor is %s: the processor's clock varies with its load", m->governor);
+    snprintf(w->what, sizeof w->what, "the frequency governor is %s, so the clock of the processor varies",
+             m->governor);
     snprintf(w->remedy, sizeof w->remedy, "cpupower frequency-set -g performance");
     return true;
 }
@@ -19,7 +19,7 @@ static bool governor_warning(const wmi_machine *m, wmi_machine_warning *w) {
 /* One processor's worth may be this program's own, from a run before. Of the others, half may be busy. */
 static bool load_warning(const wmi_machine *m, wmi_machine_warning *w) {
     if (m->cpus_online < 1 || m->load1 <= 1 + 0.5 * (m->cpus_online - 1)) return false;
-    snprintf(w->what, sizeof w->what, "the load is %.1f on %d processors: other programs are running",
+    snprintf(w->what, sizeof w->what, "the load is %.1f on %d processors, so other programs are running",
              m->load1, m->cpus_online);
     snprintf(w->remedy, sizeof w->remedy, "stop them or wait until they end");
     return true;

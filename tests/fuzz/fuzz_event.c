@@ -6,6 +6,8 @@
 #include "backend/cpu/perf_names.h"
 #include "base/text.h"
 
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
 static void check(bool holds) {
     if (!holds) abort();
 }

@@ -6,6 +6,8 @@
 #include "base/text.h"
 #include "machine/sysfs.h"
 
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
 static void check(bool holds) {
     if (!holds) abort();
 }

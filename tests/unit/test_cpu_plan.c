@@ -143,7 +143,6 @@ static void each_refusal_has_its_reason_and_stops_nothing_else(void **state) {
         wmi_plan plan = plan_of(self, names, 3);
         assert_int_equal(plan.pass_of[0], -1);
         assert_int_equal(plan.reason[0], cases[i].reason);
-        assert_non_null(strstr(plan.why[0], "cycles: "));
         assert_non_null(strstr(plan.why[0], cases[i].text));
         assert_int_equal(plan.pass_of[1], 0);
         assert_int_equal(plan.pass_of[2], 0);

@@ -111,7 +111,7 @@ static wm_status add_event(listing *l, const wmi_metric *metric, wmi_perf_event 
 
 /* Some of libpfm4's events are none without a unit mask: what it cannot encode is not listed. */
 static wm_status add_name(listing *l, const char *name) {
-    wmi_cpu_kind kind;
+    wmi_cpu_kind kind = WMI_CPU_CLOCK;
     wmi_metric metric;
     wmi_perf_event event;
     wm_status status = wmi_cpu_lookup(name, &kind, &metric, &event, NULL);

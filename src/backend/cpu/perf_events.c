@@ -8,6 +8,13 @@
 /* What read() gives for a group: the number of events, the two times, and a pair of count and id for each. */
 enum { READ_COUNT = 0, READ_ENABLED, READ_RUNNING, READ_FIRST };
 
+static void free_arrays(wmi_perf_group *g) {
+    free(g->fds);
+    free(g->ids);
+    free(g->buffer);
+    *g = (wmi_perf_group){0};
+}
+
 bool wmi_perf_group_init(wmi_perf_group *g, const wmi_perf_sys *sys, size_t cap) {
     *g = (wmi_perf_group){.sys = sys, .cap = cap};
     size_t n = cap ? cap : 1;
@@ -15,16 +22,13 @@ bool wmi_perf_group_init(wmi_perf_group *g, const wmi_perf_sys *sys, size_t cap)
     g->ids = malloc(n * sizeof *g->ids);
     g->buffer = malloc((READ_FIRST + 2 * n) * sizeof *g->buffer);
     if (g->fds && g->ids && g->buffer) return true;
-    wmi_perf_group_fini(g);
+    free_arrays(g);
     return false;
 }
 
 void wmi_perf_group_fini(wmi_perf_group *g) {
     wmi_perf_group_close(g);
-    free(g->fds);
-    free(g->ids);
-    free(g->buffer);
-    *g = (wmi_perf_group){0};
+    free_arrays(g);
 }
 
 static int open_event(const wmi_perf_sys *sys, const struct perf_event_attr *event, int leader) {

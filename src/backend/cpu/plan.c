@@ -147,7 +147,7 @@ static wm_status place_events(planner *p) {
 
 static wm_status leave_out(planner *p, size_t metric, wm_reason reason, const char *why, const char *remedy) {
     wmi_buf text = WMI_BUF_INIT;
-    wmi_buf_printf(&text, "%s: %s", p->set->names[metric], why);
+    wmi_buf_str(&text, why);
     if (remedy[0]) wmi_buf_printf(&text, " (%s)", remedy);
     p->plan->pass_of[metric] = -1;
     p->plan->reason[metric] = reason;

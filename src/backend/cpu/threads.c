@@ -113,6 +113,7 @@ static void open_counters(const wmi_cpu_threads *t, counters *c, uint64_t window
         if (native == 0) native = open_group(&c->groups[1], t->sys, pass->attrs + pass->hardware, software);
     }
     c->unreadable = native == 0 ? WM_REASON_NONE : wmi_perf_reason(native);
+    if (native == ENOMEM) c->out_of_memory = true;
 }
 
 /* ---- finding a thread's counters ---- */
