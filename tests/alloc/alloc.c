@@ -1,8 +1,8 @@
 /* Fails each allocation of each scenario in turn: the first, then the second, until the scenario runs
  * to its end without a failure; first one allocation alone, then all from the nth on. A call whose
  * allocation failed must say so with a status and a message, crash nowhere and leave everything fit to
- * be destroyed. Leaks are for the address sanitizer to find. */
-#include <jansson.h>
+ * be destroyed. Leaks are for the address sanitizer to find. jansson's allocations are
+ * left alone: its parser asserts that they succeed. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +19,7 @@ typedef struct world {
 } world;
 
 enum { PATH_SIZE = 256, EXPECTED_MAX = 4 };
-static char folder[] = "/tmp/warpmeter-alloc-XXXXXX";
+static char folder[PATH_SIZE / 2];
 
 static const char *path_of(const char *name, char out[PATH_SIZE]) {
     snprintf(out, PATH_SIZE, "%s/%s", folder, name);
@@ -183,6 +183,13 @@ static const scenario scenarios[] = {
 
 /* ---- the loop ---- */
 
+/* Each file that is written is flushed to the disk: thousands of times is faster in memory. */
+static bool make_folder(void) {
+    const char *place = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp";
+    snprintf(folder, sizeof folder, "%s/warpmeter-alloc-XXXXXX", place);
+    return mkdtemp(folder) != NULL;
+}
+
 static void world_clear(world *w) {
     wm_table_destroy(w->table);
     wm_table_destroy(w->other);
@@ -256,8 +263,7 @@ static bool remove_folder(void) {
 
 int main(int argc, char **argv) {
     bool good = true;
-    json_set_alloc_funcs(failing_malloc, free);
-    if (!mkdtemp(folder)) return 2;
+    if (!make_folder()) return 2;
     for (size_t i = 0; i < sizeof scenarios / sizeof *scenarios; i++)
         if (argc < 2 || strcmp(argv[1], scenarios[i].name) == 0) good = run_scenario(&scenarios[i]) && good;
     good = remove_folder() && good;

@@ -48,5 +48,3 @@ int __wrap_posix_memalign(void **out, size_t alignment, size_t size);
 int __wrap_posix_memalign(void **out, size_t alignment, size_t size) {
     return fails() ? ENOMEM : __real_posix_memalign(out, alignment, size);
 }
-
-void *failing_malloc(size_t size) { return malloc(size); }

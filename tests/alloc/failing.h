@@ -3,7 +3,6 @@
 #define TESTS_ALLOC_FAILING_H
 
 #include <stdbool.h>
-#include <stddef.h>
 
 typedef enum failing_mode {
     FAILING_ONCE,   /**< the nth allocation fails */
@@ -14,8 +13,5 @@ typedef enum failing_mode {
 void failing_arm(unsigned long n, failing_mode mode);
 /** No more failures. Returns whether any allocation failed. */
 bool failing_disarm(void);
-
-/** malloc as the program's own code sees it, for libraries that take a function. */
-void *failing_malloc(size_t size);
 
 #endif
