@@ -442,6 +442,7 @@ static size_t tallies_make(const folding *d, const wmi_source *source, tally *v)
 }
 
 static wm_status source_values(folding *d, const wmi_source *source) {
+    if (d->s->readings.n == 0) return WM_OK;
     tally *v = malloc((d->s->readings.n + 1) * sizeof *v);
     if (!v) return WM_ENOMEM;
     const size_t n = tallies_make(d, source, v);
@@ -555,7 +556,7 @@ wm_status wmi_run_fold(wm_session *s, const wmi_measure *measure, const wmi_run_
     if (status == WM_OK) status = entries_sum(&d);
     if (status == WM_OK && keep) status = run_add(&d, notes, notes_count);
     const wm_status drained = sources_drain(&d, keep && status == WM_OK, err);
+    if (status == WM_OK) status = drained;
     for (size_t i = 0; i < s->touched_count; i++) s->folds[s->touched[i]].touched = false;
-    if (status == WM_ENOMEM) return wmi_error_nomem(err);
-    return status == WM_OK ? drained : status;
+    return status == WM_ENOMEM ? wmi_error_nomem(err) : status;
 }
