@@ -33,7 +33,7 @@ static wm_status options_read(wm_sweep *sweep, const wm_benchmark *bench, int ar
 }
 
 static bool adaptive(const wmi_options *o) {
-    return o->min_time_ns > 0 || o->max_noise > 0 || o->target_ci > 0 || o->min_runs >= 0 || o->max_runs >= 0;
+    return o->min_time_ns > 0 || o->max_noise > 0 || o->target_ci > 0 || o->min_runs > 0 || o->max_runs > 0;
 }
 
 static void rules_set(wm_sweep *sweep) {
@@ -46,9 +46,9 @@ static void rules_set(wm_sweep *sweep) {
     } else if (o->runs < 0 && !adaptive(o)) {
         r->runs = RUNS_DEFAULT;
     } else if (o->runs < 0) {
-        r->min_runs = o->min_runs >= 0 ? o->min_runs : MIN_RUNS_DEFAULT;
-        r->max_runs = o->max_runs >= 0 ? o->max_runs : MAX_RUNS_DEFAULT;
-        if (o->max_runs >= 0 && o->min_runs < 0 && r->min_runs > r->max_runs) r->min_runs = r->max_runs;
+        r->min_runs = o->min_runs > 0 ? o->min_runs : MIN_RUNS_DEFAULT;
+        r->max_runs = o->max_runs > 0 ? o->max_runs : MAX_RUNS_DEFAULT;
+        if (o->max_runs > 0 && o->min_runs == 0 && r->min_runs > r->max_runs) r->min_runs = r->max_runs;
         if (r->max_runs < r->min_runs) r->max_runs = r->min_runs;
         r->min_time_ns = o->min_time_ns;
         r->max_noise = o->max_noise;
