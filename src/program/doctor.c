@@ -53,12 +53,14 @@ static wm_status probe_timer(wmi_probe *p, wm_error *err) {
 static void probe_formulas(wmi_probe *p) {
     const char *version = NULL, *path = NULL;
     wm_error why = WM_ERROR_INIT;
-    if (wmi_formula_library(&version, &path, &why) == WM_OK) {
+    wm_status status = wmi_formula_library(&version, &path, &why);
+    if (status == WM_OK)
         wmi_probe_add(p, "formulas", "muParser", WMI_STATE_OK, "", "", "%s (%s)", version, path);
-    } else {
+    else if (status == WM_ENOMEM)
+        p->failed = true;
+    else
         wmi_probe_add(p, "formulas", "muParser", WMI_STATE_ABSENT, why.message,
                       "apt-get install libmuparser2v5; only --derive and metric groups need it", "%s", "");
-    }
 }
 
 /* A fact that has a text, or the news that it cannot be read. */
@@ -86,11 +88,10 @@ static void probe_processor(wmi_probe *p, const wmi_machine *m) {
     wmi_probe_add(p, "machine", "processors", WMI_STATE_OK, "", "", "%d online, %d for this process",
                   m->cpus_online, m->cpus_allowed);
     probe_caches(p, m);
-    if (m->max_hz > 0) {
+    if (m->max_hz > 0)
         wmi_probe_add(p, "machine", "frequency", WMI_STATE_OK, "", "", "up to %.0f MHz", m->max_hz / 1e6);
-    } else {
+    else
         probe_fact(p, "frequency", "", "the system does not tell");
-    }
     probe_fact(p, "governor", m->governor, "the system has no frequency policy to read");
     probe_switch(p, "turbo", m->turbo);
     probe_switch(p, "smt", m->smt);
@@ -100,13 +101,15 @@ static void probe_system(wmi_probe *p, const wmi_machine *m) {
     probe_fact(p, "host", m->host, "the system does not tell");
     probe_fact(p, "os", m->os, "no os-release file");
     probe_fact(p, "kernel", m->kernel, "the system does not tell");
-    wmi_probe_add(p, "machine", "memory", WMI_STATE_OK, "", "", "%lld MiB",
-                  (long long)(m->memory_bytes / (1024 * 1024)));
-    if (m->load1 >= 0) {
+    if (m->memory_bytes > 0)
+        wmi_probe_add(p, "machine", "memory", WMI_STATE_OK, "", "", "%lld MiB",
+                      (long long)(m->memory_bytes / (1024 * 1024)));
+    else
+        probe_fact(p, "memory", "", "the system does not tell");
+    if (m->load1 >= 0)
         wmi_probe_add(p, "machine", "load", WMI_STATE_OK, "", "", "%.2f over the last minute", m->load1);
-    } else {
+    else
         probe_fact(p, "load", "", "the system does not tell");
-    }
     wmi_probe_add(p, "machine", "virtual", m->virtual_machine ? WMI_STATE_LIMITED : WMI_STATE_OK,
                   m->virtual_machine ? "other guests of the host can disturb a measurement" : "",
                   m->virtual_machine ? "take more runs, and compare within one run" : "", "%s",
