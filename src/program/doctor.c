@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "backend/backend.h"
+#include "base/c_locale.h"
 #include "base/clock.h"
 #include "formula/formula.h"
 #include "machine/machine.h"
@@ -158,6 +159,8 @@ static wm_status make_table(const wmi_probe *p, wm_table **out) {
 
 wm_status wm_doctor(wm_table **out, wm_error *err) {
     wmi_probe probe = {NULL, 0, 0, false};
+    if (!out) return wmi_error_set(err, WM_EINVAL, 0, "wm_doctor needs a place for the table");
+    locale_t previous = wmi_c_locale_enter(); /* findings hold numbers */
     wm_status status = probe_timer(&probe, err);
     if (status == WM_OK) {
         for (const wmi_backend_ops *const *b = wmi_backends; *b; b++) (*b)->probe(&probe);
@@ -166,6 +169,7 @@ wm_status wm_doctor(wm_table **out, wm_error *err) {
         status = probe.failed ? WM_ENOMEM : make_table(&probe, out);
         if (status != WM_OK) wmi_error_nomem(err);
     }
+    wmi_c_locale_leave(previous);
     wmi_probe_free(&probe);
     return status;
 }

@@ -104,6 +104,7 @@ static wm_status list_all(const char *pattern, const wmi_metric_list *list, wm_e
 }
 
 wm_status wm_metrics(const char *pattern, wm_table **out, wm_error *err) {
+    if (!out) return wmi_error_set(err, WM_EINVAL, 0, "wm_metrics needs a place for the table");
     wm_table *t = wmi_schema_table(wmi_schema_of("metrics"), 0, NULL, NULL);
     const wmi_metric_list list = {t, add_metric};
     wm_status status = t ? wmi_table_set_context(t, "version", wmi_str(wm_version())) : WM_ENOMEM;
