@@ -9,7 +9,7 @@
 
 #include "backend/cpu/perf_sys.h"
 
-enum { FAKE_FD = 1000, FAKE_EVENTS = 256, FAKE_CONFIGS = 16 };
+enum { FAKE_FD = 1000, FAKE_EVENTS = 256, FAKE_CONFIGS = 16, FAKE_READS = 64 };
 
 typedef struct fake_event {
     bool open, enabled;
@@ -30,6 +30,7 @@ static struct {
     uint64_t count[FAKE_CONFIGS]; /* by config, of software and hardware events */
     /* what it was asked */
     int opened, closed, reads;
+    uint32_t read_types[FAKE_READS]; /* the leaders' types, in a ring */
     fake_event events[FAKE_EVENTS];
 } fake;
 
@@ -105,7 +106,7 @@ static inline ssize_t fake_read(int fd, void *buffer, size_t n) {
     size_t size = (3 + 2 * fake_members(leader)) * sizeof *words;
     if (fake.fail_read_after >= 0 && fake.reads >= fake.fail_read_after) return fake_fail(EIO);
     if (n < size) return fake_fail(ENOSPC);
-    fake.reads++;
+    fake.read_types[fake.reads++ % FAKE_READS] = fake.events[leader].attr.type;
     if (fake.events[leader].enabled && fake_hardware_in(leader) <= fake.counters) {
         fake.enabled += fake.tick;
         fake.running += fake.tick;

@@ -150,6 +150,20 @@ static void every_metric_gets_its_own_count(void **state) {
     finish(&f);
 }
 
+/* Reading one group is work that the other sees: what is dearer to disturb is read last and first. */
+static void hardware_events_are_read_next_to_the_code(void **state) {
+    (void)state;
+    static const uint32_t order[] = {PERF_TYPE_SOFTWARE, PERF_TYPE_HARDWARE, PERF_TYPE_HARDWARE,
+                                     PERF_TYPE_SOFTWARE};
+    fixture f = start(&fake_kernel, four, 4);
+    int before = fake.reads;
+    begin(&f, 1);
+    end(&f, 1);
+    assert_int_equal(fake.reads - before, 4);
+    for (int i = 0; i < 4; i++) assert_int_equal(fake.read_types[(before + i) % FAKE_READS], order[i]);
+    finish(&f);
+}
+
 static void ends_may_come_in_any_order(void **state) {
     (void)state;
     fixture f = start(&fake_kernel, cycles, 1);
@@ -521,6 +535,7 @@ int main(void) {
         cmocka_unit_test_setup(a_count_that_never_ran_is_null, reset),
         cmocka_unit_test_setup(a_full_count_is_exact, reset),
         cmocka_unit_test_setup(every_metric_gets_its_own_count, reset),
+        cmocka_unit_test_setup(hardware_events_are_read_next_to_the_code, reset),
         cmocka_unit_test_setup(ends_may_come_in_any_order, reset),
         cmocka_unit_test_setup(entries_nest_deeply, reset),
         cmocka_unit_test_setup(what_has_no_partner_gives_nothing, reset),

@@ -171,6 +171,11 @@ static counters *bind_thread(wmi_cpu_threads *t, uint32_t thread) {
 
 /* ---- reading ---- */
 
+/* Where the software events' words begin. */
+static size_t software_at(const wmi_cpu_pass *pass) {
+    return pass->hardware ? WMI_PERF_FIRST + pass->hardware : 0;
+}
+
 static wm_reason read_thread_time(uint64_t *word) {
     struct timespec now;
     if (clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now) != 0) return WM_REASON_BACKEND;
@@ -178,15 +183,16 @@ static wm_reason read_thread_time(uint64_t *word) {
     return WM_REASON_NONE;
 }
 
-static wm_reason read_counters(counters *c, const wmi_cpu_pass *pass) {
+/* Hardware events see the other group being read, in the kernel. So they are read last at a begin and first
+ * at an end. */
+static wm_reason read_counters(counters *c, const wmi_cpu_pass *pass, bool end, uint64_t *words) {
     if (c->unreadable != WM_REASON_NONE) return c->unreadable;
-    if (pass->kind == WMI_CPU_THREAD_TIME) return read_thread_time(c->now);
-    uint64_t *words = c->now;
-    for (int i = 0; i < GROUPS; i++) {
-        wmi_perf_group *g = &c->groups[i];
-        if (g->count == 0) continue;
-        if (wmi_perf_group_read(g, words) != 0) return WM_REASON_BACKEND;
-        words += WMI_PERF_FIRST + g->count;
+    if (pass->kind == WMI_CPU_THREAD_TIME) return read_thread_time(words);
+    uint64_t *const places[GROUPS] = {words, words + software_at(pass)};
+    for (int turn = 0; turn < GROUPS; turn++) {
+        int i = end ? turn : GROUPS - 1 - turn;
+        if (c->groups[i].count == 0) continue;
+        if (wmi_perf_group_read(&c->groups[i], places[i]) != 0) return WM_REASON_BACKEND;
     }
     return WM_REASON_NONE;
 }
@@ -199,8 +205,7 @@ static void begin_entry(counters *c, const wmi_cpu_pass *pass, uint64_t entry) {
     }
     size_t top = c->open_count++;
     c->open[top].entry = entry;
-    c->open[top].reason = read_counters(c, pass);
-    memcpy(c->begins + top * words, c->now, words * sizeof *c->now);
+    c->open[top].reason = read_counters(c, pass, false, c->begins + top * words);
 }
 
 static bool find_open(const counters *c, uint64_t entry, size_t *at) {
@@ -222,13 +227,12 @@ static void remove_open(counters *c, size_t at, size_t words) {
 /* Scaling the difference, not both ends, keeps a count exact where the event ran throughout the entry. */
 static wm_reason event_value(const wmi_cpu_pass *pass, const uint64_t *begin, const uint64_t *end,
                              size_t event, double *out) {
-    size_t group = 0, place = event;
+    size_t place = event;
     if (event >= pass->hardware) {
-        group = pass->hardware ? WMI_PERF_FIRST + pass->hardware : 0;
+        begin += software_at(pass);
+        end += software_at(pass);
         place = event - pass->hardware;
     }
-    begin += group;
-    end += group;
     return wmi_perf_scale(end[WMI_PERF_FIRST + place] - begin[WMI_PERF_FIRST + place],
                           end[WMI_PERF_ENABLED] - begin[WMI_PERF_ENABLED],
                           end[WMI_PERF_RUNNING] - begin[WMI_PERF_RUNNING], out);
@@ -236,7 +240,7 @@ static wm_reason event_value(const wmi_cpu_pass *pass, const uint64_t *begin, co
 
 static void end_entry(counters *c, const wmi_cpu_pass *pass, uint64_t entry) {
     size_t words = wmi_cpu_pass_words(pass), at;
-    wm_reason reason = read_counters(c, pass);
+    wm_reason reason = read_counters(c, pass, true, c->now);
     if (!find_open(c, entry, &at)) return;
     const uint64_t *begin = c->begins + at * words;
     if (c->open[at].reason != WM_REASON_NONE) reason = c->open[at].reason;
