@@ -31,7 +31,8 @@ static bool other_side(double x, char out[WMI_NUMBER_MAX]) {
     char wide[WMI_NUMBER_MAX];
     snprintf(wide, sizeof wide, "%.16e", x);
     char *last = strchr(wide, 'e') - 2; /* of 16 digits */
-    for (int i = 0; i < 2 && *last != '9'; i++, (*last)++) {
+    for (int up = 0; up < 2; up++) {
+        if (up && (*last)++ == '9') break; /* a carry would leave 15 digits, which were tried */
         snprintf(out, WMI_NUMBER_MAX, "%.*s%s", (int)(last + 1 - wide), wide, last + 2);
         if (strtod(out, NULL) == x) return true;
     }

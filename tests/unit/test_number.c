@@ -87,6 +87,7 @@ static void known_numbers_have_known_texts(void **state) {
     assert_text(0x1p-1074, "5e-324");
     assert_text(0x2p-1074, "1e-323");
     assert_text(0x1p-44, "5.684341886080802e-14"); /* %.16g gives a text that reads back wrong */
+    assert_text(0x1p554, "5.896816288783659e+166");
     assert_text(9.5e-3, "0.0095");
 }
 
