@@ -8,7 +8,8 @@ install(TARGETS warpmeter_tool)
 install(FILES include/warpmeter.h TYPE INCLUDE)
 install(DIRECTORY docs/man/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 FILES_MATCHING PATTERN "*.1")
 install(DIRECTORY metrics DESTINATION ${CMAKE_INSTALL_DATADIR}/warpmeter FILES_MATCHING PATTERN "*.metrics")
-install(FILES LICENSE README.md CHANGELOG.md docs/format.md TYPE DOC)
+install(DIRECTORY docs/ TYPE DOC FILES_MATCHING PATTERN "*.md" PATTERN man EXCLUDE)
+install(FILES LICENSE README.md CHANGELOG.md TYPE DOC)
 
 # The tool finds the library beside itself, wherever both were put.
 file(RELATIVE_PATH lib_from_bin /${CMAKE_INSTALL_BINDIR} /${CMAKE_INSTALL_LIBDIR})

@@ -130,8 +130,13 @@ static wm_status write_files(world *w, wm_error *err) {
 }
 
 static wm_status measure_and_write(world *w, wm_error *err) {
+    char path[PATH_SIZE];
+    if (access(path_of("g.json", path), F_OK) == 0) return WM_OK; /* all written by an attempt before */
     wm_status s = measure(w, err);
-    return s == WM_OK ? write_files(w, err) : s;
+    if (s == WM_OK) s = write_files(w, err);
+    wm_table_destroy(w->table);
+    w->table = NULL;
+    return s;
 }
 
 static wm_status read_files(world *w, wm_error *err) {
