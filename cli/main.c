@@ -63,7 +63,9 @@ static int dispatch(int argc, char **argv) {
 }
 
 int main(int argc, char **argv) {
-    /* A reader that went away is a failed write, which is reported like any other. */
+    /* A reader that went away and a file that may not grow are failed writes, which are
+     * reported like any other. */
     signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN);
     return cli_finish(dispatch(argc, argv));
 }

@@ -40,6 +40,15 @@ expect_status 0
 expect_same out.json in.json
 find . -name '.warpmeter*' | grep -q . && complain 'a temporary file was left'
 
+# No room for it: the old file stays, and nothing is left beside it.
+echo old >out.json
+try sh -c 'ulimit -f 1; exec warpmeter convert in.json out.json'
+expect_status 4
+expect_one_error
+expect_error "warpmeter: cannot write 'out.json': File too large"
+[ "$(cat out.json)" = old ] || complain 'the old file was harmed'
+find . -name '.warpmeter*' | grep -q . && complain 'a temporary file was left'
+
 # The input is no place for the output, whatever it is called.
 cp in.json kept.json
 ln in.json hard.json

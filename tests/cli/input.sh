@@ -54,6 +54,9 @@ refuse large.json 'large.json: line 52: '
 echo text >notes.txt
 refuse notes.txt 'text is only written; csv and json are read as well'
 
+# A read that fails half way, and one that is not permitted.
+try warpmeter show /proc/self/mem --from json
+expect_refused "warpmeter: cannot read '/proc/self/mem': Input/output error"
 if [ "$(id -u)" -ne 0 ]; then
     cp good.json secret.json
     chmod 000 secret.json

@@ -62,6 +62,11 @@ every_command to_full
 every_command to_closed
 every_command to_broken
 
+# A file that may not grow.
+try sh -c 'ulimit -f 1; exec warpmeter show before.json --format json'
+expect_status 4
+expect_error 'warpmeter: cannot write to standard output: File too large'
+
 # No error where nothing is written to the closed stream.
 status=0
 tried='warpmeter convert >&-'
