@@ -328,6 +328,29 @@ size_t wmi_samples_configs(const wmi_samples *s) { return s->configs.n; }
 wmi_config *wmi_samples_config_at(const wmi_samples *s, uint32_t config) { return s->configs.at[config]; }
 size_t wmi_samples_nodes(const wmi_samples *s) { return s->nodes.n; }
 const wmi_node *wmi_samples_node_at(const wmi_samples *s, uint32_t node) { return s->nodes.at[node]; }
+
+static bool ends_with_name(const char *path, const char *name) {
+    const size_t n = strlen(path), length = strlen(name);
+    return n > length && path[n - length - 1] == '/' && strcmp(path + n - length, name) == 0;
+}
+
+uint32_t wmi_samples_find_node(const wmi_samples *s, uint32_t bench, const char *name, bool *several) {
+    uint32_t root = UINT32_MAX, found = UINT32_MAX;
+    size_t ends = 0;
+    for (size_t i = 0; i < wmi_samples_nodes(s); i++) {
+        const wmi_node *node = wmi_samples_node_at(s, (uint32_t)i);
+        if (node->bench != bench) continue;
+        const bool same = strcmp(node->path, name) == 0;
+        if (same && node->parent != UINT32_MAX) return (uint32_t)i;
+        if (same) root = (uint32_t)i;
+        if (!ends_with_name(node->path, name)) continue;
+        found = (uint32_t)i;
+        ends++;
+    }
+    if (root != UINT32_MAX) return root;
+    if (several) *several = ends > 1;
+    return ends == 1 ? found : UINT32_MAX;
+}
 size_t wmi_samples_metrics(const wmi_samples *s) { return s->metrics.n; }
 const wmi_metric *wmi_samples_metric_at(const wmi_samples *s, uint32_t metric) {
     return s->metrics.at[metric];

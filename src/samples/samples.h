@@ -129,6 +129,10 @@ size_t wmi_samples_configs(const wmi_samples *s);
 wmi_config *wmi_samples_config_at(const wmi_samples *s, uint32_t config);
 size_t wmi_samples_nodes(const wmi_samples *s);
 const wmi_node *wmi_samples_node_at(const wmi_samples *s, uint32_t node);
+/** The node that a name given by a user means: the region of that path, else the
+ *  whole function of that name, else the only region whose path ends in it.
+ *  UINT32_MAX: none, or several (*several set; may be NULL). */
+uint32_t wmi_samples_find_node(const wmi_samples *s, uint32_t bench, const char *name, bool *several);
 size_t wmi_samples_metrics(const wmi_samples *s);
 const wmi_metric *wmi_samples_metric_at(const wmi_samples *s, uint32_t metric);
 size_t wmi_samples_stretches(const wmi_samples *s);

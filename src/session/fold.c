@@ -234,26 +234,6 @@ static wm_status union_time(wm_session *s, uint32_t node, wmi_fold *f) {
 
 /* ---- notes ---- */
 
-/* The node that a name given by the function means: the path itself, else the only
- * path that ends with it. */
-static uint32_t region_node(const folding *d, uint32_t region, bool *ambiguous) {
-    const wmi_samples *samples = d->s->samples;
-    const char *name = wmi_intern_name(region);
-    const size_t length = strlen(name);
-    uint32_t found = UINT32_MAX;
-    for (size_t i = wmi_samples_nodes(samples); i-- > 0;) {
-        const wmi_node *node = wmi_samples_node_at(samples, (uint32_t)i);
-        if (node->bench != d->place->bench || node->parent == UINT32_MAX) continue;
-        if (!strcmp(node->path, name)) return (uint32_t)i;
-        const size_t n = strlen(node->path);
-        if (n <= length || strcmp(node->path + n - length, name) || node->path[n - length - 1] != '/')
-            continue;
-        if (found != UINT32_MAX) *ambiguous = true;
-        found = (uint32_t)i;
-    }
-    return found;
-}
-
 static wm_status value_add(folding *d, uint32_t node, uint32_t metric, int32_t pass, double value,
                            wm_reason why, wmi_series **out) {
     wmi_series *series;
@@ -265,8 +245,11 @@ static wm_status value_add(folding *d, uint32_t node, uint32_t metric, int32_t p
 
 static wm_status note_apply(folding *d, const wmi_note *note) {
     bool ambiguous = false;
-    const uint32_t node = note->region ? region_node(d, note->region, &ambiguous) : d->root;
-    if (node == UINT32_MAX || ambiguous) {
+    uint32_t node = d->root;
+    if (note->region)
+        node =
+            wmi_samples_find_node(d->s->samples, d->place->bench, wmi_intern_name(note->region), &ambiguous);
+    if (node == UINT32_MAX) {
         wmi_session_warn(d->s,
                          ambiguous ? "several regions end in '%s': give the whole path"
                                    : "work was added to the region '%s', which was never entered",
@@ -302,7 +285,7 @@ static wm_status rates_add(folding *d, uint32_t node, const wmi_fold *f, double 
         uint32_t metric;
         wm_status status = wmi_samples_metric(d->s->samples, &rates[k], &metric);
         if (status != WM_OK) return status;
-        const double rate = f->amount[k] / (time_ns * 1e-9);
+        const double rate = f->amount[k] * 1e9 / time_ns;
         const wm_reason why = !(time_ns > 0)              ? WM_REASON_RESOLUTION
                               : !__builtin_isfinite(rate) ? WM_REASON_NOT_FINITE
                                                           : WM_REASON_NONE;

@@ -137,6 +137,33 @@ static void rules_apply(wm_sweep *sweep, wmi_point *p) {
     wmi_samples_config_at(sweep->session->samples, p->config)->stop_reason = reason;
 }
 
+/* A baseline's name can only be checked against the regions that were entered. */
+static void baseline_check(wm_sweep *sweep) {
+    wm_session *s = sweep->session;
+    const char *wanted = sweep->options.normalize;
+    const size_t n = wmi_samples_nodes(s->samples);
+    const char **paths = wanted ? malloc((n + 1) * sizeof *paths) : NULL;
+    size_t count = 0;
+    bool several = false;
+    for (size_t i = 0; i < n && paths; i++) {
+        const wmi_node *node = wmi_samples_node_at(s->samples, (uint32_t)i);
+        if (node->bench == sweep->bench) paths[count++] = node->path;
+    }
+    if (count && wmi_samples_find_node(s->samples, sweep->bench, wanted, &several) == UINT32_MAX) {
+        char *near = wmi_nearest(wanted, paths, count);
+        if (several)
+            wmi_session_warn(s, "benchmark %s: several regions end in '%s': give the whole path", sweep->name,
+                             wanted);
+        else if (near && *near)
+            wmi_session_warn(s, "benchmark %s has no region '%s' to normalise against; did you mean %s?",
+                             sweep->name, wanted, near);
+        else
+            wmi_session_warn(s, "benchmark %s has no region '%s' to normalise against", sweep->name, wanted);
+        free(near);
+    }
+    free(paths);
+}
+
 /* ---- the next step ---- */
 
 bool wmi_sweep_wants(void *user, uint32_t point, int32_t pass, int64_t run) {
@@ -208,6 +235,7 @@ bool wm_sweep_next(wm_sweep *sweep, wm_step *step, wm_error *err) {
     wmi_point *p = point_next(sweep, &status, err);
     if (!p) {
         wmi_sweep_leave(sweep);
+        baseline_check(sweep);
         if (status == WM_OK) status = wmi_measure_window_close(sweep->measure, err);
         return status == WM_OK ? false : broken(sweep, status, err);
     }

@@ -136,23 +136,13 @@ static void put_status(writer *w, const wmi_config *config, const wmi_row *row) 
 
 /* ---- normalising ---- */
 
-static bool ends_with_name(const char *path, const char *name) {
-    size_t n = strlen(path), length = strlen(name);
-    return n > length && path[n - length - 1] == '/' && strcmp(path + n - length, name) == 0;
-}
-
-/* The region of that path, else the only one whose path ends in it; NULL: none. */
-static wmi_region *find_baseline(const work *k) {
-    wmi_region *found = NULL;
-    size_t ends = 0;
-    for (size_t i = 0; k->opts->baseline && i < k->region_count; i++) {
-        const char *path = wmi_samples_node_at(k->samples, k->regions[i].node)->path;
-        if (strcmp(path, k->opts->baseline) == 0) return &k->regions[i];
-        if (!ends_with_name(path, k->opts->baseline)) continue;
-        ends++;
-        found = &k->regions[i];
-    }
-    return ends == 1 ? found : NULL;
+/* The baseline's region in the configuration at hand; NULL: it has none. */
+static wmi_region *find_baseline(const work *k, uint32_t bench) {
+    if (!k->opts->baseline) return NULL;
+    const uint32_t node = wmi_samples_find_node(k->samples, bench, k->opts->baseline, NULL);
+    for (size_t i = 0; i < k->region_count; i++)
+        if (k->regions[i].node == node) return &k->regions[i];
+    return NULL;
 }
 
 static wmi_ratio row_ratio(const wmi_region *region, wmi_row *row, const wmi_region *base_region) {
@@ -272,7 +262,7 @@ static wm_status write_config(work *k, const wmi_config *config, const item *ite
         if (!root || n == count || root_counts(k, items + at, n)) status = make_region(k, items + at, n);
         at += n;
     }
-    const wmi_region *base = find_baseline(k);
+    const wmi_region *base = find_baseline(k, config->bench);
     for (size_t i = 0; i < k->region_count && status == WM_OK; i++)
         for (size_t j = 0; j < k->regions[i].count && status == WM_OK; j++)
             status = write_row(k, config, &k->regions[i], &k->regions[i].rows[j], base);
