@@ -45,19 +45,23 @@ static bool is_exact(const wm_table *t, const wm_column *c) {
     return schema != NULL;
 }
 
+static void show_column(grid *g, size_t number) {
+    shown_column *c = &g->shown[g->count++];
+    c->number = number;
+    wm_table_column(g->table, number, &c->is);
+    c->exact = is_exact(g->table, &c->is);
+}
+
 /* In a table whose columns nobody chose, what is empty everywhere says nothing, and
  * units stand behind the values. */
 static void choose_columns(grid *g) {
     const wm_table *t = g->table;
-    bool whole = wmi_schema_complete(t) && wm_table_rows(t) > 0, units = has_row_units(t);
+    bool whole = wmi_schema_complete(t), units = has_row_units(t);
     g->unit = wm_table_find(t, "unit");
-    for (size_t i = 0; i < wm_table_columns(t); i++) {
-        if (whole && ((i == g->unit && units) || holds_nothing(t, i))) continue;
-        shown_column *c = &g->shown[g->count++];
-        c->number = i;
-        wm_table_column(t, i, &c->is);
-        c->exact = is_exact(t, &c->is);
-    }
+    for (size_t i = 0; i < wm_table_columns(t); i++)
+        if (!whole || !((i == g->unit && units) || holds_nothing(t, i))) show_column(g, i);
+    bool nothing = g->count == 0;
+    for (size_t i = 0; nothing && i < wm_table_columns(t); i++) show_column(g, i);
 }
 
 static const char *unit_of(const grid *g, size_t row, const char *unit) {

@@ -82,7 +82,10 @@ static wm_status write_markdown(const wm_table *t, const wm_write_opts *opts, wm
     (void)opts;
     wmi_report r;
     wmi_report_init(&r, true);
-    wmi_report_make(t, &r);
+    if (wm_table_rows(t) == 0)
+        wmi_buf_str(out, "no rows\n");
+    else
+        wmi_report_make(t, &r);
     bool ok = !r.failed;
     for (size_t i = 0; ok && i < r.count; i++) {
         if (i) wmi_buf_char(out, '\n');

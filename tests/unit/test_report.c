@@ -1,0 +1,340 @@
+/* Tables for people: text and Markdown. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+#include "cells.h"
+#include "made_tables.h"
+#include "sink/sink.h"
+
+static void assert_shown(const wm_table *t, const wmi_sink *sink, wm_write_opts opts, const char *expected) {
+    wmi_buf b = WMI_BUF_INIT;
+    assert_int_equal(sink->write(t, &opts, &b, NULL), WM_OK);
+    assert_string_equal(b.data, expected);
+    wmi_buf_free(&b);
+}
+
+static wm_write_opts options(bool unicode, int32_t width) {
+    return (wm_write_opts){sizeof(wm_write_opts), false, unicode, width};
+}
+
+static void assert_text(const wm_table *t, const char *expected) {
+    assert_shown(t, &wmi_sink_text, options(false, 0), expected);
+}
+
+/* A line of benchmark "b" with a time in nanoseconds. */
+static size_t add_time(wm_table *t, const char *region, int64_t n, double ns, const char *key) {
+    size_t row = add_result(t, "b", region, "time", "ns", key);
+    put_summary(t, row, ns, ns / 100, 5);
+    put(t, row, "n", wmi_i64(n));
+    return row;
+}
+
+static wm_table *results(void) {
+    const char *const params[] = {"n", "type"};
+    const wm_type types[] = {WM_I64, WM_STR};
+    return wmi_results_create(2, params, types);
+}
+
+static void points_stand_above_each_other(void **state) {
+    (void)state;
+    wm_table *t = results();
+    add_time(t, "b", 1, 1, "n=1");
+    add_time(t, "b", 20, 12345678, "n=20");
+    add_time(t, "b", 300, 123456, "n=300");
+    assert_text(t, "b\n"
+                   "  n        time  +- (95 %)  samples\n"
+                   "  1    1.000 ns     0.50 %        5\n"
+                   " 20   12.35  ms     0.50 %        5\n"
+                   "300  123.5   us     0.50 %        5\n");
+    wm_table_destroy(t);
+}
+
+static void parameters_that_do_not_vary_are_in_the_title(void **state) {
+    (void)state;
+    wm_table *t = results();
+    put(t, add_time(t, "x", 7, 10, "n=7"), "type", wmi_str("f32"));
+    put(t, add_time(t, "y", 7, 20, "n=7"), "type", wmi_str("f32"));
+    assert_text(t, "b (n=7, type=f32)\n"
+                   "region      time  +- (95 %)  samples\n"
+                   "x       10.00 ns     0.50 %        5\n"
+                   "y       20.00 ns     0.50 %        5\n");
+    wm_table_destroy(t);
+}
+
+/* Rows need not come in order: a sorted table has the same lines. */
+static void rows_in_any_order_make_the_same_lines(void **state) {
+    (void)state;
+    wm_table *t = results();
+    size_t row = add_result(t, "b", "x", "items", "", "n=1");
+    put_summary(t, row, 3, 0, 1);
+    put(t, row, "n", wmi_i64(1));
+    add_time(t, "x", 2, 20, "n=2");
+    row = add_result(t, "c", "c", "time", "ns", "n=1");
+    put_summary(t, row, 5, 0, 1);
+    add_time(t, "x", 1, 10, "n=1");
+    assert_text(t, "b\n"
+                   "n  region      time  +- (95 %)  items  samples\n"
+                   "1  x       10.00 ns     0.50 %      3        5\n"
+                   "2  x       20.00 ns     0.50 %               5\n"
+                   "\n"
+                   "c\n"
+                   "    time  samples\n"
+                   "5.000 ns        1\n");
+    wm_table_destroy(t);
+}
+
+static void a_second_row_of_one_metric_is_a_line_of_its_own(void **state) {
+    (void)state;
+    wm_table *t = results();
+    add_time(t, "b", 1, 10, "n=1");
+    add_time(t, "b", 1, 30, "n=1");
+    assert_text(t, "b (n=1)\n"
+                   "    time  +- (95 %)  samples\n"
+                   "10.00 ns     0.50 %        5\n"
+                   "30.00 ns     0.50 %        5\n");
+    wm_table_destroy(t);
+}
+
+static void nulls_say_why(void **state) {
+    (void)state;
+    wm_table *t = results();
+    size_t row = add_time(t, "b", 1, 10, "n=1");
+    put(t, row, "baseline", wmi_str("zero"));
+    put(t, row, "ratio", wmi_null(WM_REASON_ZERO_BASELINE));
+    row = add_time(t, "b", 2, 10, "n=2");
+    put(t, row, "mean", wmi_null(WM_REASON_RESOLUTION));
+    put(t, row, "status", wmi_str("missing"));
+    row = add_time(t, "b", 3, 10, "n=3");
+    put(t, row, "ci95_low", wmi_null(WM_REASON_FEW_SAMPLES));
+    put(t, row, "status", wmi_str("failed"));
+    assert_text(
+        t,
+        "b (ratio to zero)\n"
+        "n          time      +- (95 %)            ratio  samples  note\n"
+        "1      10.00 ns         0.50 %  (zero-baseline)        5\n"
+        "2  (resolution)                               -        5  time missing: shorter than the clock can "
+        "resolve\n"
+        "3      10.00 ns  (few-samples)                -        5  failed\n");
+    wm_table_destroy(t);
+}
+
+static void what_all_rows_of_a_line_say_is_said_once(void **state) {
+    (void)state;
+    wm_table *t = results();
+    const char *const metrics[] = {"time", "items", "pages"};
+    for (size_t i = 0; i < 3; i++) {
+        size_t row = add_result(t, "b", "b", metrics[i], "", "");
+        put_summary(t, row, 1, 0, 1);
+        put(t, row, "status", wmi_str("error"));
+        put(t, row, "reason", wmi_str("1 begin without an end"));
+    }
+    assert_text(t, "b\n"
+                   "time  items  pages  samples  note\n"
+                   "   1      1      1        1  error: 1 begin without an end\n");
+    wm_table_destroy(t);
+}
+
+static void only_the_note_gives_way_on_a_narrow_terminal(void **state) {
+    (void)state;
+    wm_table *t = results();
+    size_t row = add_time(t, "b", 1, 10, "n=1");
+    put(t, row, "status", wmi_str("error"));
+    put(t, row, "reason", wmi_str("h\u00e9l\u4e16\u754c and more"));
+    const char *head = "b (n=1)\n    time  \u00b1 (95 %)  samples  note\n10.00 ns    0.50 %        5  ";
+    const struct {
+        int32_t width;
+        const char *note;
+    } cases[] = {{0, "error: h\u00e9l\u4e16\u754c and more"},
+                 {52, "error: h\u00e9l\u4e16\u754c and more"},
+                 {51, "error: h\u00e9l\u4e16\u754c and mo\u2026"},
+                 {42, "error: h\u00e9l\u4e16\u2026"},
+                 {41, "error: h\u00e9l\u2026"},
+                 {10, "error: \u2026"}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char expected[256];
+        snprintf(expected, sizeof expected, "%s%s\n", head, cases[i].note);
+        assert_shown(t, &wmi_sink_text, options(true, cases[i].width), expected);
+    }
+    wm_table_destroy(t);
+}
+
+static void styles_only_when_asked_for(void **state) {
+    (void)state;
+    wm_table *t = results();
+    size_t row = add_time(t, "b", 1, 10, "n=1");
+    put(t, row, "status", wmi_str("failed"));
+    wm_write_opts color = options(false, 0);
+    color.color = true;
+    assert_shown(
+        t, &wmi_sink_text, color,
+        "\033[1mb (n=1)\033[0m\n"
+        "    \033[1mtime\033[0m  \033[1m+- (95 %)\033[0m  \033[1msamples\033[0m  \033[1mnote\033[0m\n"
+        "10.00 ns     0.50 %        5  \033[31mfailed\033[0m\n");
+    assert_text(t, "b (n=1)\n"
+                   "    time  +- (95 %)  samples  note\n"
+                   "10.00 ns     0.50 %        5  failed\n");
+    wm_table_destroy(t);
+}
+
+static void chosen_columns_are_a_plain_table(void **state) {
+    (void)state;
+    wm_table *t = results(), *chosen = NULL;
+    wm_select_opts select = WM_SELECT_OPTS_INIT;
+    add_time(t, "x", 1048576, 12345678, "n=1048576");
+    put(t, add_time(t, "y", 2, 1, "n=2"), "reason", wmi_str("late"));
+    put_context(t, "warning", wmi_str("hot"));
+    select.columns = "region,n,unit,mean,rel_stddev,stable,ratio,reason";
+    assert_int_equal(wm_table_select(t, &select, &chosen, NULL), WM_OK);
+    assert_text(chosen, "region        n  unit       mean  rel_stddev  stable  ratio  reason\n"
+                        "x       1048576  ns    12.35  ms     0.01000  true        -\n"
+                        "y             2  ns     1.000 ns     0.01000  true        -  late\n"
+                        "\n"
+                        "warning: hot\n");
+    wm_table_destroy(chosen);
+    wm_table_destroy(t);
+}
+
+static void samples_hide_what_holds_nothing(void **state) {
+    (void)state;
+    const char *const params[] = {"alpha"};
+    const wm_type types[] = {WM_F64};
+    wm_table *t = wmi_samples_table_create(1, params, types);
+    for (int i = 0; i < 2; i++) {
+        size_t row = add_row(t);
+        put(t, row, "metric", wmi_str("time"));
+        put(t, row, "unit", wmi_str("ns"));
+        put(t, row, "run", wmi_i64(i));
+        put(t, row, "value", i ? wmi_null(WM_REASON_DROPPED) : wmi_f64(1500));
+        put(t, row, "alpha", wmi_f64(0.123456789));
+    }
+    assert_text(t, "metric  run      value        alpha\n"
+                   "time      0   1.500 us  0.123456789\n"
+                   "time      1  (dropped)  0.123456789\n");
+    wm_table_destroy(t);
+}
+
+static void a_plan_shows_its_context(void **state) {
+    (void)state;
+    wm_table *t = wmi_schema_table(wmi_schema_of("plan"), 0, NULL, NULL);
+    size_t row = add_row(t);
+    put(t, row, "metric", wmi_str("time"));
+    put(t, row, "pass", wmi_i64(0));
+    put_context(t, "configurations", wmi_i64(4));
+    put_context(t, "timeout_s", wmi_null(WM_REASON_NOT_APPLICABLE));
+    put_context(t, "order", wmi_str("sequential"));
+    assert_text(t, "configurations  4\n"
+                   "order           sequential\n"
+                   "\n"
+                   "metric  pass\n"
+                   "time       0\n");
+    assert_shown(t, &wmi_sink_markdown, options(false, 0),
+                 "|  |  |\n"
+                 "| :--- | :--- |\n"
+                 "| configurations | 4 |\n"
+                 "| order | sequential |\n"
+                 "\n"
+                 "| metric | pass |\n"
+                 "| :--- | ---: |\n"
+                 "| time | 0 |\n");
+    wm_table_destroy(t);
+}
+
+static wm_table *findings(void) {
+    const char *const texts[][6] = {
+        {"timer", "source", "ok", "tsc", NULL, NULL},
+        {"machine", "virtual", "limited", "yes", "other guests of the host can disturb a measurement",
+         "take more runs, and compare within one run"},
+        {"machine", "turbo", "absent", NULL, "the system does not tell", NULL},
+    };
+    wm_table *t = wmi_schema_table(wmi_schema_of("doctor"), 0, NULL, NULL);
+    for (size_t i = 0; i < 3; i++) {
+        size_t row = add_row(t);
+        for (size_t k = 0; k < 6; k++)
+            if (texts[i][k]) wmi_table_set(t, row, k, wmi_str(texts[i][k]));
+    }
+    return t;
+}
+
+static void findings_are_grouped_and_wrapped(void **state) {
+    (void)state;
+    wm_table *t = findings();
+    assert_text(t, "timer\n"
+                   "  ok       source   tsc\n"
+                   "\n"
+                   "machine\n"
+                   "  limited  virtual  yes\n"
+                   "                    other guests of the host can disturb a measurement\n"
+                   "                    remedy: take more runs, and compare within one run\n"
+                   "  absent   turbo    the system does not tell\n");
+    assert_shown(t, &wmi_sink_text, options(false, 50),
+                 "timer\n"
+                 "  ok       source   tsc\n"
+                 "\n"
+                 "machine\n"
+                 "  limited  virtual  yes\n"
+                 "                    other guests of the host can\n"
+                 "                    disturb a measurement\n"
+                 "                    remedy: take more runs, and\n"
+                 "                    compare within one run\n"
+                 "  absent   turbo    the system does not tell\n");
+    wm_table_destroy(t);
+}
+
+static void markdown_escapes_what_it_would_act_on(void **state) {
+    (void)state;
+    wm_table *t = wmi_table_create("x");
+    const char *const texts[] = {"a|b",         "back\\slash",         "<b>&amp;",
+                                 "line\nbreak", "*x* _y_ a_b `c` ~d~", "[l](u)",
+                                 "# h",         "\x01\xff\u00e9"};
+    const char *const shown[] = {"a\\|b",
+                                 "back\\\\slash",
+                                 "&lt;b&gt;&amp;amp;",
+                                 "line\\\\x0abreak",
+                                 "\\*x\\* \\_y\\_ a_b \\`c\\` \\~d\\~",
+                                 "\\[l\\](u)",
+                                 "\\# h",
+                                 "\\\\x01\\\\xff\u00e9"};
+    wmi_table_add_column(t, "a|b", WM_STR, "", NULL);
+    add_row(t);
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        char expected[256];
+        put(t, 0, "a|b", wmi_str(texts[i]));
+        snprintf(expected, sizeof expected, "| a\\|b |\n| :--- |\n| %s |\n", shown[i]);
+        assert_shown(t, &wmi_sink_markdown, options(false, 0), expected);
+    }
+    wm_table_destroy(t);
+}
+
+static void no_rows_are_said(void **state) {
+    (void)state;
+    wm_table *t = results();
+    put_context(t, "warning", wmi_str("nothing ran"));
+    assert_text(t, "no rows\n\nwarning: nothing ran\n");
+    assert_shown(t, &wmi_sink_markdown, options(false, 0), "no rows\n\n> **Warning:** nothing ran\n");
+    wm_table_destroy(t);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(points_stand_above_each_other),
+        cmocka_unit_test(parameters_that_do_not_vary_are_in_the_title),
+        cmocka_unit_test(rows_in_any_order_make_the_same_lines),
+        cmocka_unit_test(a_second_row_of_one_metric_is_a_line_of_its_own),
+        cmocka_unit_test(nulls_say_why),
+        cmocka_unit_test(what_all_rows_of_a_line_say_is_said_once),
+        cmocka_unit_test(only_the_note_gives_way_on_a_narrow_terminal),
+        cmocka_unit_test(styles_only_when_asked_for),
+        cmocka_unit_test(chosen_columns_are_a_plain_table),
+        cmocka_unit_test(samples_hide_what_holds_nothing),
+        cmocka_unit_test(a_plan_shows_its_context),
+        cmocka_unit_test(findings_are_grouped_and_wrapped),
+        cmocka_unit_test(markdown_escapes_what_it_would_act_on),
+        cmocka_unit_test(no_rows_are_said),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
