@@ -128,11 +128,6 @@ static wm_status outputs_check(const wmi_options *o, wm_error *err) {
     for (size_t i = 0; i < o->out.n && status == WM_OK; i++) {
         status = wmi_sink_by_path(o->out.v[i], &sink, err);
         if (status == WM_OK) status = wmi_file_check(o->out.v[i], err);
-        for (size_t k = 0; k < i && status == WM_OK; k++)
-            if (!strcmp(o->out.v[i], o->out.v[k]))
-                status = wmi_error_set(err, WM_EINVAL, 0, "--out names '%s' twice", o->out.v[i]);
-        if (status == WM_OK && o->samples_path && !strcmp(o->samples_path, o->out.v[i]))
-            status = wmi_error_set(err, WM_EINVAL, 0, "--out and --samples both name '%s'", o->samples_path);
     }
     return status;
 }

@@ -103,6 +103,14 @@ const char *wmi_better_text(wmi_better b) {
     return text[b];
 }
 
+wmi_better wmi_better_of_unit(const char *unit) {
+    static const char *const times[] = {"ns", "us", "ms", "s"};
+    const size_t n = strlen(unit);
+    for (size_t i = 0; i < sizeof times / sizeof *times; i++)
+        if (strcmp(unit, times[i]) == 0) return WMI_BETTER_LOWER;
+    return n > 2 && strcmp(unit + n - 2, "/s") == 0 ? WMI_BETTER_HIGHER : WMI_BETTER_NONE;
+}
+
 /* ---- benchmarks and configurations ---- */
 
 wm_status wmi_samples_bench(wmi_samples *s, const char *name, uint32_t *out) {

@@ -8,6 +8,9 @@
 typedef enum wmi_better { WMI_BETTER_NONE = 0, WMI_BETTER_LOWER, WMI_BETTER_HIGHER } wmi_better;
 /** "", "lower", "higher". */
 const char *wmi_better_text(wmi_better b);
+/** What is likely better for a metric of which only the unit is known: less of a time
+ *  (ns, us, ms, s), more of anything a second ("/s" at the end), else neither. */
+wmi_better wmi_better_of_unit(const char *unit);
 
 /** How values of several entries in one run make that run's value. */
 typedef enum wmi_combine { WMI_COMBINE_SUM = 0, WMI_COMBINE_MEAN, WMI_COMBINE_MAX } wmi_combine;

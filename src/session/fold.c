@@ -458,7 +458,8 @@ static wm_status recorded_values(folding *d, const wmi_notes *notes, size_t note
                                       .unit = wmi_intern_name(note->unit),
                                       .text = "recorded by the program",
                                       .backend = "user",
-                                      .timer = ""};
+                                      .timer = "",
+                                      .better = wmi_better_of_unit(wmi_intern_name(note->unit))};
             const wmi_entry *e = note->entry == WMI_NO_ENTRY ? NULL : entry_by_id(d, note->entry);
             uint32_t metric;
             status = wmi_samples_metric(d->s->samples, &about, &metric);
@@ -517,10 +518,10 @@ static wm_status run_add(folding *d, const wmi_notes *notes, size_t notes_count)
     for (size_t k = 0; k < notes_count && status == WM_OK; k++)
         for (size_t i = 0; i < notes[k].n && status == WM_OK; i++)
             if (notes[k].v[i].kind != WMI_NOTE_VALUE) status = note_apply(d, &notes[k].v[i]);
-    if (status == WM_OK) status = recorded_values(d, notes, notes_count);
     if (status == WM_OK && d->by_entry) status = entry_times(d);
     for (size_t i = 0; i < s->touched_count && status == WM_OK && !d->by_entry; i++)
         status = node_time(d, s->touched[i], &s->folds[s->touched[i]]);
+    if (status == WM_OK) status = recorded_values(d, notes, notes_count);
     if (status == WM_OK) status = missing_values(d);
     return status;
 }

@@ -54,8 +54,10 @@ void wmi_session_warn(wm_session *s, const char *fmt, ...) {
     s->warnings[s->warning_count++] = copy;
 }
 
-static void warn_machine(wm_session *s) {
+void wmi_session_warn_machine(wm_session *s) {
     wmi_machine_warning w[4];
+    if (s->machine_warned) return;
+    s->machine_warned = true;
     const int n = wmi_machine_warnings(&s->machine, w, 4);
     for (int i = 0; i < n; i++) wmi_session_warn(s, "%s: %s", w[i].what, w[i].remedy);
 }
@@ -96,7 +98,6 @@ wm_status wm_session_create(const wm_session_opts *opts, wm_session **out, wm_er
         return status;
     }
     wmi_machine_read(&s->machine, "");
-    warn_machine(s);
     *out = s;
     return WM_OK;
 }
@@ -166,6 +167,7 @@ static wm_status stretch_open(wm_session *s, wm_error *err) {
     free(names);
     free(copy);
     if (status != WM_OK) return status;
+    wmi_session_warn_machine(s);
     wmi_rows_how how = {.stable_threshold = 0.02};
     status = wmi_session_bench(s, s->name, &how, &s->stretch_bench, err);
     if (status == WM_OK &&

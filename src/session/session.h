@@ -78,6 +78,7 @@ struct wm_session {
     size_t how_count;
     char **warnings; /* each once, in order */
     size_t warning_count;
+    bool machine_warned;
     int64_t seed;  /* of the last random order; -1: none */
     size_t sweeps; /* alive */
 
@@ -99,6 +100,9 @@ struct wm_session {
 /** Keep a warning (each text once) for the context, and log it. */
 void wmi_session_warn(wm_session *s, const char *fmt, ...) WM_PRINTF(2, 3);
 void wmi_session_log(const wm_session *s, wm_log_level level, const char *fmt, ...) WM_PRINTF(3, 4);
+
+/** Warn of what in the machine's state spoils measurements; once, before the first run. */
+void wmi_session_warn_machine(wm_session *s);
 
 /** Add a benchmark; *how is taken over, also on failure. */
 wm_status wmi_session_bench(wm_session *s, const char *name, wmi_rows_how *how, uint32_t *out, wm_error *err);

@@ -209,6 +209,7 @@ wm_status wmi_sweep_begin(wm_sweep *sweep, wm_error *err) {
     wm_status status = wmi_sweep_settle(sweep, err);
     if (status == WM_OK) status = machine_prepare(sweep, err);
     if (status != WM_OK) return status;
+    if (!o->profile) wmi_session_warn_machine(sweep->session);
     const wmi_joint_pass *last = &sweep->measure->passes[sweep->measure->pass_count - 1];
     const size_t passes = o->profile ? 1 : sweep->measure->pass_count;
     if (wmi_cursor_init(&sweep->cursor, passes, sweep->point_count, o->warmup,

@@ -173,7 +173,7 @@ static void put_ratio(writer *w, const work *k, const wmi_region *region, wmi_ro
 static void put_measured(writer *w, const wmi_series *s, const wmi_metric *m) {
     put(w, WMI_COL_METRIC, wmi_str(m->name));
     put(w, WMI_COL_UNIT, wmi_str(m->unit));
-    put(w, WMI_COL_BETTER, wmi_str(wmi_better_text(m->better)));
+    put_text(w, WMI_COL_BETTER, wmi_better_text(m->better));
     put_text(w, WMI_COL_BACKEND, m->backend);
     put_text(w, WMI_COL_TIMER, s->manual ? "manual" : m->timer);
     if (s->batch_max) put(w, WMI_COL_BATCH, wmi_i64((int64_t)s->batch_max));
@@ -182,7 +182,7 @@ static void put_measured(writer *w, const wmi_series *s, const wmi_metric *m) {
 static void put_derived(writer *w, const wmi_row *row) {
     put(w, WMI_COL_METRIC, wmi_str(row->derived->name));
     put(w, WMI_COL_UNIT, wmi_str(row->derived->unit));
-    put(w, WMI_COL_BETTER, wmi_str(wmi_better_text(WMI_BETTER_NONE)));
+    put_text(w, WMI_COL_BETTER, wmi_better_text(wmi_better_of_unit(row->derived->unit)));
     put(w, WMI_COL_EVALUATED, wmi_str(row->series ? "samples" : "summary"));
 }
 

@@ -416,7 +416,7 @@ static void formulas_are_computed_for_each_sample(void **state) {
     TEXT(1, "metric", "rate");
     TEXT(1, "unit", "item/ns");
     TEXT(1, "evaluated", "samples");
-    TEXT(1, "better", "");
+    NOTHING(1, "better", NOT_APPLICABLE); /* the unit is neither a time nor a rate a second */
     WHOLE(1, "samples", 3);
     NUMBER(1, "mean", (8.0 + 4.0 + 2.0) / 3.0); /* not 8 / mean(time) */
     NUMBER(1, "max", 8);
@@ -553,6 +553,28 @@ static void functions_derive_too(void **state) {
     TEXT(2, "unit", "");
     TEXT(4, "status", "missing"); /* it said: no value */
     NOTHING(4, "mean", NOT_FINITE);
+}
+
+static bool counted_sum(void *user, const double *in, double *out) {
+    ++*(int *)user;
+    *out = in[0] + in[1];
+    return true;
+}
+
+/* c reads b twice over, by itself and through d: once a sample and row all the same. */
+static void shared_inputs_are_computed_once(void **state) {
+    fixture *f = *state;
+    int calls = 0, others = 0;
+    const wm_derivation b = {"b", "", "time,n", counted_sum}, d = {"d", "", "b,time", counted_sum},
+                        c = {"c", "", "b,d", counted_sum};
+    const wmi_derive derive[] = {{NULL, &b, &calls}, {NULL, &d, &others}, {NULL, &c, &others}};
+    f->opts.derive = derive;
+    f->opts.derive_count = 3;
+    ADD(f, config_n(f, 10), f->root, "time", 0, 1, 2, 3, 4);
+    reduce(f);
+    NUMBER(row_of(f, "bench", "c"), "mean", 27.5);
+    assert_int_equal(calls, 3 * 4);
+    assert_int_equal(others, 3 * 4);
 }
 
 static void names_in_formulas_are_checked(void **state) {
@@ -773,6 +795,7 @@ int main(void) {
         EACH(a_region_without_an_input_has_no_row),
         EACH(a_constant_keeps_a_formula_per_sample),
         EACH(functions_derive_too),
+        EACH(shared_inputs_are_computed_once),
         EACH(names_in_formulas_are_checked),
         EACH(ratios_to_a_region),
         EACH(samples_of_the_same_runs_are_pairs),

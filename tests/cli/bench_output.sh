@@ -1,0 +1,121 @@
+# shellcheck shell=sh
+# What a benchmark program prints and writes, and with which status it ends.
+
+try bench_cli -b manual -q --format csv
+expect_status 0
+expect_no_error
+expect_line 'benchmark,region,metric,unit,mean'
+expect_match '^manual,slow,time,ns,100,0,100,100,100,100,100,4,'
+expect_match '^manual,slow,flop_rate,FLOP/s,2000000000,'
+expect_match '^manual,quick,time,ns,100,.*,slow,0.5,0.5,0.5,ok,'
+
+# Every format says the same of one row, in base units.
+try bench_cli -b manual -q --filter 'n=2$' -o t.csv -o t.json -o t.gbench.json -o t.md -o t.txt
+expect_status 0
+expect_silent
+for file in t.csv t.json t.gbench.json t.md t.txt; do
+    [ -s "$file" ] || complain "$file is missing or empty"
+done
+[ -s t.csv.context.json ] || complain 't.csv has no context beside it'
+grep -q '"mean": 200,' t.json || complain 't.json has no mean of 200 ns'
+try warpmeter show t.csv --columns region,metric,mean,n --format csv
+expect_line 'slow,time,200,2'
+cp ../stdout from_csv
+try warpmeter show t.json --columns region,metric,mean,n --format csv
+expect_same ../stdout from_csv
+
+# A failed and a skipped configuration are rows, and the status is 1.
+try bench_cli -b mixed -q --format csv
+expect_status 1
+expect_match '^mixed,mixed,time,ns,100,.*,ok,'
+expect_match ',failed,no result for n = 2,'
+expect_match ',skipped,n = 3 is too large,'
+try bench_cli -b mixed
+expect_error 'mixed n=2 failed: no result for n = 2'
+
+# Nothing measured: 3.
+try bench_cli -b mixed -a n=3
+expect_status 3
+expect_error 'nothing was measured'
+try bench_cli -b manual --filter 'matches nothing'
+expect_status 3
+
+# A result that cannot be written: 4, and it is said.
+try sh -c 'bench_cli -b manual >/dev/full'
+expect_status 4
+expect_error 'No space left on device'
+try sh -c '{ bench_cli -b manual; echo $? >code; } | :'
+[ "$(cat code)" = 4 ] || complain "a closed pipe gives status $(cat code)"
+expect_error 'Broken pipe'
+
+# Files are still written when standard output is closed.
+try sh -c 'bench_cli -b manual -o kept.json >/dev/full'
+expect_status 4
+try warpmeter show kept.json --columns region --format csv
+expect_status 0
+
+# No escape bytes when it is no terminal; with --color always there are.
+try bench_cli -b manual
+! grep -q "$(printf '\033')" ../stdout ../stderr || complain 'escape bytes'
+try bench_cli -b manual --color always
+grep -q "$(printf '\033')" ../stdout || complain 'no escape bytes with --color always'
+
+# Plain ASCII where the locale is not UTF-8.
+try env LC_ALL=C bench_cli -b manual
+LC_ALL=C grep -q '[^ -~]' ../stdout && complain 'bytes beyond ASCII'
+try bench_cli -b manual
+expect_line '±'
+
+# A comma for a decimal point is never written.
+if locale -a 2>/dev/null | grep -qix 'de_DE.utf-\{0,1\}8'; then
+    try env LC_ALL=de_DE.UTF-8 bench_cli -b manual -q --format csv
+    expect_match '^manual,quick,time,ns,50,'
+    expect_match ',0.5,0.5,0.5,ok,'
+fi
+
+# Raw samples, every one, also of the configuration that fails later.
+try bench_cli -b rising -q --samples s.csv --format csv
+expect_status 0
+[ "$(grep -c '^rising,rising,time,ns,' s.csv)" -eq 5 ] || complain "s.csv: $(cat s.csv)"
+grep -q '^rising,rising,time,ns,4,0,50,' s.csv || complain 'the fifth sample is not 50'
+try warpmeter show s.csv --format csv --columns run,value --filter 'value>30'
+expect_line '3,40'
+expect_line '4,50'
+refuse_line '2,30'
+
+# A full disk costs the samples, is said, and nothing else is lost.
+ln -s /dev/full full.csv
+try bench_cli -b rising --samples full.csv
+expect_error 'No space left on device'
+expect_status 2
+expect_silent
+
+# Two programs cannot mix their samples in one file.
+try flock s.csv bench_cli -b rising --samples s.csv
+expect_refused 's.csv'
+
+# Listings measure nothing.
+export CALLS="$PWD/calls"
+for option in --list --help-axes --list-metrics --help --version --dry-run; do
+    try bench_cli "$option"
+    expect_status 0
+    expect_no_error
+    [ -s ../stdout ] || complain "$option prints nothing"
+done
+[ ! -e "$CALLS" ] || complain 'a listing called a function'
+try bench_cli --list
+expect_match '^manual  --axis n=\[1,2\]'
+try bench_cli --version
+expect_match '^warpmeter [0-9]+\.[0-9]+\.[0-9]+$'
+
+# The plan counts passes and calls, and tells what cannot be had.
+try bench_cli -b manual --metrics time,cpu_time --runs 5 --warmup 2 --dry-run
+expect_match '^calls_max +24$'
+expect_match '^passes +2$'
+
+# --profile calls everything once and measures nothing.
+try bench_cli -b manual --profile
+expect_status 0
+expect_silent
+[ "$(cat "$CALLS")" = "manual n=1
+manual n=2" ] || complain "calls: $(cat "$CALLS")"
