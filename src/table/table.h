@@ -78,7 +78,7 @@ bool wmi_schema_complete(const wm_table *t);
     X(REL_STDDEV, "rel_stddev", WM_F64, "", "stddev / |mean|, a ratio")                                      \
     X(STABLE, "stable", WM_BOOL, "", "whether rel_stddev is below the threshold")                            \
     X(OUTLIERS, "outliers", WM_I64, "", "samples beyond Tukey's fences; counted, not dropped")               \
-    X(BETTER, "better", WM_STR, "", "lower, higher, or null where neither is better")                       \
+    X(BETTER, "better", WM_STR, "", "lower, higher, or null where neither is better")                        \
     X(BASELINE, "baseline", WM_STR, "", "region that ratio refers to")                                       \
     X(RATIO, "ratio", WM_F64, "", "mean / the baseline's mean, same configuration and metric")               \
     X(RATIO_CI95_LOW, "ratio_ci95_low", WM_F64, "", "95 % interval of ratio (Fieller)")                      \
