@@ -191,9 +191,10 @@ static wm_status sweep_measure(program *p, size_t at, bool *lost, wm_error *err)
         wm_step_call(&step);
         wm_status status = wm_sweep_done(sweep, &step, WM_OK, NULL, err);
         if (status != WM_OK) return status;
-        wmi_progress_step(&p->progress, &step, steps_left(p, at));
+        if (wmi_progress_due(&p->progress)) wmi_progress_show(&p->progress, &step, steps_left(p, at));
         if (!p->samples || *lost) continue;
-        if (wmi_sample_file_add(p->samples, p->session->samples, err) != WM_OK) {
+        if (wmi_sample_file_add(p->samples, p->session->samples, sweep->points[step.config].config, err) !=
+            WM_OK) {
             wmi_progress_clear(&p->progress);
             complain(p, WMI_EXIT_OUTPUT, err); /* the measurement itself goes on */
             *lost = true;

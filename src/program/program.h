@@ -36,8 +36,10 @@ typedef struct wmi_progress {
     size_t width; /* of the line that is drawn */
 } wmi_progress;
 void wmi_progress_begin(wmi_progress *p, FILE *stream);
-/** A step is about to run; `left`: steps still to come, at most. */
-void wmi_progress_step(wmi_progress *p, const wm_step *step, int64_t left);
+/** A step was made; true when it is time to show something. */
+bool wmi_progress_due(wmi_progress *p);
+/** Show the step; `left`: steps still to come, at most. */
+void wmi_progress_show(wmi_progress *p, const wm_step *step, int64_t left);
 /** Take the line away, so that something else can be written. */
 void wmi_progress_clear(wmi_progress *p);
 
@@ -48,8 +50,9 @@ typedef struct wmi_sample_file wmi_sample_file;
  *  WM_EINVAL for another suffix; WM_EIO, WM_EPERM, WM_EBUSY. */
 wm_status wmi_sample_file_open(const char *path, wm_sweep *const *sweeps, size_t count, wmi_sample_file **out,
                                wm_error *err);
-/** Append what the samples have gained since the last call. */
-wm_status wmi_sample_file_add(wmi_sample_file *f, const wmi_samples *samples, wm_error *err);
+/** Append what a configuration (its number in the samples) has gained since the last
+ *  call for it. */
+wm_status wmi_sample_file_add(wmi_sample_file *f, const wmi_samples *samples, uint32_t config, wm_error *err);
 wm_status wmi_sample_file_close(wmi_sample_file *f, wm_error *err);
 
 /* ---- listings (listing.c); to `out` ---- */

@@ -3,8 +3,8 @@
 
 #include "program/program.h"
 
-enum { REDRAW_NS = 100000000 };                  /* on a terminal */
-static const int64_t line_every_ns = 5000000000; /* elsewhere */
+static const int64_t redraw_every_ns = 100000000; /* on a terminal */
+static const int64_t line_every_ns = 5000000000;  /* elsewhere */
 
 void wmi_progress_begin(wmi_progress *p, FILE *stream) {
     const char *term = getenv("TERM");
@@ -39,15 +39,17 @@ static void line_make(const wmi_progress *p, const wm_step *step, int64_t left, 
     add_time(out, (int64_t)((double)(now - p->begin_ns) / (double)p->done * (double)left));
 }
 
-void wmi_progress_step(wmi_progress *p, const wm_step *step, int64_t left) {
-    if (!p->stream) return;
+bool wmi_progress_due(wmi_progress *p) {
+    if (!p->stream) return false;
+    p->done++;
     const int64_t now = (int64_t)wmi_monotonic_ns();
-    p->done++;
-    if (now - p->shown_ns < (p->terminal ? REDRAW_NS : line_every_ns)) return;
+    return now - p->shown_ns >= (p->terminal ? redraw_every_ns : line_every_ns);
+}
+
+void wmi_progress_show(wmi_progress *p, const wm_step *step, int64_t left) {
+    const int64_t now = (int64_t)wmi_monotonic_ns();
     wmi_buf line = WMI_BUF_INIT;
-    p->done--;
     line_make(p, step, left, now, &line);
-    p->done++;
     if (!line.failed && line.data) {
         wmi_progress_clear(p);
         const wm_write_opts o = wmi_terminal_opts(p->stream, 2);

@@ -13,7 +13,10 @@ struct wmi_sample_file {
     wm_type *types;
     size_t param_count;
     size_t *written; /* [series] values already in the file */
+    size_t *next;    /* [series] the next one of its configuration; SIZE_MAX ends */
     size_t series_count;
+    size_t *first; /* [configuration] its newest series; SIZE_MAX: none */
+    size_t config_count;
 };
 
 /* A parameter that has two types in two benchmarks becomes text. */
@@ -107,19 +110,37 @@ static wm_status row_add(const wmi_sample_file *f, const wmi_samples *samples, c
     return status;
 }
 
-wm_status wmi_sample_file_add(wmi_sample_file *f, const wmi_samples *samples, wm_error *err) {
-    const size_t n = wmi_samples_series_count(samples);
-    if (n > f->series_count) {
-        size_t *written = realloc(f->written, n * sizeof *written);
-        if (!written) return wmi_error_nomem(err);
-        memset(written + f->series_count, 0, (n - f->series_count) * sizeof *written);
-        f->written = written;
-        f->series_count = n;
+/* Enlarge an array of numbers; the new ones are `fill`. */
+static bool grow(size_t **v, size_t from, size_t to, size_t fill) {
+    size_t *grown = to > from ? realloc(*v, to * sizeof *grown) : *v;
+    if (to > from && !grown) return false;
+    for (size_t i = from; i < to; i++) grown[i] = fill;
+    *v = grown;
+    return true;
+}
+
+/* Take in series that are new, so that a step looks only at those of its configuration. */
+static bool index_series(wmi_sample_file *f, const wmi_samples *samples) {
+    const size_t n = wmi_samples_series_count(samples), configs = wmi_samples_configs(samples);
+    if (!grow(&f->first, f->config_count, configs, SIZE_MAX)) return false;
+    f->config_count = configs;
+    if (!grow(&f->written, f->series_count, n, 0) || !grow(&f->next, f->series_count, n, SIZE_MAX))
+        return false;
+    for (; f->series_count < n; f->series_count++) {
+        const uint32_t config = wmi_samples_series_at(samples, f->series_count)->config;
+        f->next[f->series_count] = f->first[config];
+        f->first[config] = f->series_count;
     }
+    return true;
+}
+
+wm_status wmi_sample_file_add(wmi_sample_file *f, const wmi_samples *samples, uint32_t config,
+                              wm_error *err) {
     wmi_buf text = WMI_BUF_INIT;
+    if (!index_series(f, samples)) return wmi_error_nomem(err);
     wm_table *t = wmi_samples_table_create(f->param_count, f->params, f->types);
     wm_status status = t ? WM_OK : WM_ENOMEM;
-    for (size_t k = 0; k < n && status == WM_OK; k++) {
+    for (size_t k = f->first[config]; k != SIZE_MAX && status == WM_OK; k = f->next[k]) {
         const wmi_series *s = wmi_samples_series_at(samples, k);
         for (size_t i = f->written[k]; i < s->n && status == WM_OK; i++)
             status = row_add(f, samples, s, i, t);
@@ -130,7 +151,8 @@ wm_status wmi_sample_file_add(wmi_sample_file *f, const wmi_samples *samples, wm
         status = wmi_appender_add(f->appender, text.data, text.len, err);
     else if (status != WM_OK)
         wmi_error_nomem(err);
-    for (size_t k = 0; k < n && status == WM_OK; k++) f->written[k] = wmi_samples_series_at(samples, k)->n;
+    for (size_t k = f->first[config]; k != SIZE_MAX && status == WM_OK; k = f->next[k])
+        f->written[k] = wmi_samples_series_at(samples, k)->n;
     wmi_buf_free(&text);
     wm_table_destroy(t);
     return status;
@@ -142,6 +164,8 @@ wm_status wmi_sample_file_close(wmi_sample_file *f, wm_error *err) {
     free(f->params);
     free(f->types);
     free(f->written);
+    free(f->next);
+    free(f->first);
     free(f);
     return status;
 }
