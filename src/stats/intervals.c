@@ -115,13 +115,6 @@ static double student_expansion(double z, double df) {
     return z * (1.0 + (g1 + (g2 + (g3 + g4 / df) / df) / df) / df);
 }
 
-/* Where Newton starts for a small df, not beyond the root: t in proportion to the
- * chance inside, as near 0, or a power of the chance outside, as in the far tail. */
-static double student_start(double inside, double outside, double df, double gamma) {
-    double beta = sqrt(pi) / gamma, a = 0.5 * df; /* B(a, 1/2) */
-    return sqrt(df) * (outside < inside ? pow(outside * a * beta, -0.5 / a) : 0.5 * inside * beta);
-}
-
 double wmi_t_quantile(double p, double df) {
     if (!(p > 0.0 && p < 1.0 && df > 0.0)) return NAN;
     if (p == 0.5) return 0.0;
@@ -130,8 +123,8 @@ double wmi_t_quantile(double p, double df) {
     double z = normal_quantile(inside, outside);
     double t = student_expansion(z, df);
     if (df > 1000.0 * (1.0 + z * z)) return sign * t; /* the next term is below rounding */
+    t = fmax(t, z); /* for a small df the expansion can be far off, even below 0; t is beyond z always */
     double gamma = gamma_half_ratio(0.5 * df);
-    if (df < 3.0) t = fmax(z, student_start(inside, outside, df, gamma));
     for (int i = 0; i < NEWTON_MAX; i++) {
         if (!(t < t_max)) return sign * INFINITY;
         double step = newton_step(student_chance(t, df, gamma), inside, outside);

@@ -79,7 +79,8 @@ static void find_moments(const double *x, size_t n, double scale, double origin,
 }
 
 /* Power of two that brings the largest magnitude near 1, so that no square
- * overflows or vanishes. Multiplying by it is exact where it matters. */
+ * overflows or vanishes. Multiplying by it is exact where it matters. It is never
+ * subnormal itself, which a program built with -ffast-math would take for 0. */
 static double unit_scale(extent e) {
     int exponent = ilogb(fmax(fabs(e.min), fabs(e.max)));
     if (exponent > 1000) exponent = 1000;

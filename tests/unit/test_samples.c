@@ -121,6 +121,35 @@ static void nodes_have_paths(void **state) {
     assert_int_equal(wmi_samples_nodes(s), 6);
 }
 
+static uint32_t find_region(const wmi_samples *s, uint32_t bench, const char *name, bool *several) {
+    *several = false;
+    return wmi_samples_find_node(s, bench, name, several);
+}
+
+static void regions_are_found_by_path_or_last_part(void **state) {
+    wmi_samples *s = *state;
+    bool several;
+    uint32_t b = add_bench(s, "bench"), other = add_bench(s, "other");
+    uint32_t root = add_node(s, b, UINT32_MAX, ""), step = add_node(s, b, root, "step");
+    uint32_t deep = add_node(s, b, step, "deep"), twin = add_node(s, b, step, "twin");
+    uint32_t twin2 = add_node(s, b, deep, "twin");
+    add_node(s, other, add_node(s, other, UINT32_MAX, ""), "elsewhere");
+    assert_int_equal(find_region(s, b, "step", &several), step);
+    assert_int_equal(find_region(s, b, "step/deep", &several), deep);
+    assert_int_equal(find_region(s, b, "deep", &several), deep);
+    assert_int_equal(find_region(s, b, "bench", &several), root);
+    assert_int_equal(find_region(s, b, "deep/twin", &several), twin2);
+    assert_int_equal(find_region(s, b, "step/twin", &several), twin);
+    assert_false(several);
+    assert_int_equal(find_region(s, b, "twin", &several), UINT32_MAX);
+    assert_true(several);
+    assert_int_equal(find_region(s, b, "eep", &several), UINT32_MAX);
+    assert_int_equal(find_region(s, b, "elsewhere", &several), UINT32_MAX);
+    assert_false(several);
+    uint32_t namesake = add_node(s, b, root, "bench"); /* a region called like the benchmark */
+    assert_int_equal(find_region(s, b, "bench", &several), namesake);
+}
+
 static void metrics_are_found_by_name(void **state) {
     wmi_samples *s = *state;
     uint32_t time = add_metric(s, "time"), faults = add_metric(s, "page-faults");
@@ -150,6 +179,12 @@ static void better_has_words(void **state) {
     assert_string_equal(wmi_better_text(WMI_BETTER_NONE), "");
     assert_string_equal(wmi_better_text(WMI_BETTER_LOWER), "lower");
     assert_string_equal(wmi_better_text(WMI_BETTER_HIGHER), "higher");
+    assert_int_equal(wmi_better_of_unit("ns"), WMI_BETTER_LOWER);
+    assert_int_equal(wmi_better_of_unit("s"), WMI_BETTER_LOWER);
+    assert_int_equal(wmi_better_of_unit("FLOP/s"), WMI_BETTER_HIGHER);
+    assert_int_equal(wmi_better_of_unit("/s"), WMI_BETTER_NONE);
+    assert_int_equal(wmi_better_of_unit("item/ns"), WMI_BETTER_NONE);
+    assert_int_equal(wmi_better_of_unit(""), WMI_BETTER_NONE);
 }
 
 static void series_hold_values_runs_and_reasons(void **state) {
@@ -231,8 +266,8 @@ static void runs_that_follow_are_one_stretch(void **state) {
     assert_int_equal(t->end_ns, 9995);
     assert_int_equal(t->count, 1000);
 
-    const wmi_run again = {0, 999, 0, 1, 0, 0, 0}, failed = {0, 1000, 0, 1, 0, 0, WMI_RUN_FAILED},
-                  jump = {0, 1002, 0, 1, 0, 0, WMI_RUN_FAILED};
+    const wmi_run again = {0, 1000, 0, 1, 0, 0, 0}, failed = {0, 1001, 0, 1, 0, 0, WMI_RUN_FAILED},
+                  jump = {0, 1003, 0, 1, 0, 0, WMI_RUN_FAILED};
     assert_int_equal(wmi_samples_run(s, &again), WM_OK);
     assert_int_equal(wmi_samples_run(s, &failed), WM_OK);
     assert_int_equal(wmi_samples_run(s, &jump), WM_OK);
@@ -360,6 +395,7 @@ int main(void) {
         EACH(configs_copy_what_they_get),
         EACH(states_replace_each_other),
         EACH(nodes_have_paths),
+        EACH(regions_are_found_by_path_or_last_part),
         EACH(metrics_are_found_by_name),
         cmocka_unit_test(better_has_words),
         EACH(series_hold_values_runs_and_reasons),

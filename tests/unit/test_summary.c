@@ -118,6 +118,15 @@ static void ten_million_of_a_ramp(void **state) {
     free(x);
 }
 
+/* The mean, 2^52 + 2/3, falls between two doubles: what it is off by must not count
+ * as spread. */
+static void a_mean_that_is_no_double(void **state) {
+    (void)state;
+    wmi_summary s = SUMMARY(0x1p52, 0x1p52 + 1, 0x1p52 + 1);
+    assert_true(s.mean == 0x1p52 + 1);
+    NEAR(s.stddev, 0.5773502691896258, 1e-15);
+}
+
 static void one_sample(void **state) {
     (void)state;
     wmi_summary s = SUMMARY(3.7);
@@ -149,6 +158,7 @@ static void percentiles_as_numpy(void **state) {
     s = SUMMARY(3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5);
     assert_true(s.p05 == 1.0 && s.median == 4.0 && s.p95 == 7.5);
     s = SUMMARY(10, 10.1, 10.2, 10.1, 10, 9.9, 10.05, 3.0);
+    assert_true(SUMMARY(0.9, 0.5, 1.1, 1.9).p95 == 1.7799999999999996);
     assert_true(s.p05 == 5.415000000000001 && s.median == 10.025 && s.p95 == 10.165);
 }
 
@@ -177,11 +187,13 @@ static void outliers_by_tukey(void **state) {
 static void equal_values_have_no_spread(void **state) {
     (void)state;
     double x[100];
-    for (size_t i = 0; i < 100; i++) x[i] = 0.1; /* ten of them do not add up to 1 */
-    wmi_summary s = summary_of(x, 100);
-    assert_true(s.mean == 0.1 && s.stddev == 0.0 && s.rel_stddev == 0.0);
-    assert_true(s.ci95_low == 0.1 && s.ci95_high == 0.1);
-    s = SUMMARY(0, 0, 0);
+    for (size_t i = 0; i < 100; i++) x[i] = 0.1; /* three of them do not add up to 0.3 */
+    for (size_t n = 2; n <= 100; n++) {
+        wmi_summary s = summary_of(x, n);
+        assert_true(s.mean == 0.1 && s.stddev == 0.0 && s.rel_stddev == 0.0);
+        assert_true(s.ci95_low == 0.1 && s.ci95_high == 0.1);
+    }
+    wmi_summary s = SUMMARY(0, 0, 0);
     assert_true(s.mean == 0.0 && s.stddev == 0.0 && isnan(s.rel_stddev));
 }
 
@@ -249,6 +261,7 @@ int main(void) {
         cmocka_unit_test(large_offset),
         cmocka_unit_test(ten_million_with_an_offset),
         cmocka_unit_test(ten_million_of_a_ramp),
+        cmocka_unit_test(a_mean_that_is_no_double),
         cmocka_unit_test(one_sample),
         cmocka_unit_test(relative_spread_is_of_the_magnitude),
         cmocka_unit_test(percentiles_as_numpy),
