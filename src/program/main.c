@@ -203,12 +203,9 @@ static wm_status sweep_measure(program *p, size_t at, bool *lost, wm_error *err)
     return err->code;
 }
 
-/* Measured: any value at all. */
-static bool anything(const wmi_samples *s) {
-    for (size_t i = 0; i < wmi_samples_series_count(s); i++) {
-        const wmi_series *series = wmi_samples_series_at(s, i);
-        if (series->n > series->nulls) return true;
-    }
+static bool has_value(const wm_table *t) {
+    for (size_t i = 0; i < wm_table_rows(t); i++)
+        if (wmi_table_cell(t, i, WMI_COL_MEAN).type != WM_NULL) return true;
     return false;
 }
 
@@ -222,10 +219,11 @@ static int write_outputs(const program *p, const wm_table *t) {
     return status;
 }
 
-static int results_show(const program *p) {
+static int results_show(const program *p, bool *anything) {
     wm_error err = WM_ERROR_INIT;
     wm_table *t = NULL;
     if (wm_session_table(p->session, &t, &err) != WM_OK) return complain(p, WMI_EXIT_OUTPUT, &err);
+    *anything = has_value(t);
     const int written = write_outputs(p, t); /* first: stdout may be closed */
     const bool quiet = p->options.verbosity < 0 && !p->options.format && p->options.out.n > 0;
     const int printed = quiet ? WMI_EXIT_OK : print_table(p, t, p->options.format);
@@ -236,7 +234,7 @@ static int results_show(const program *p) {
 static int measure(program *p) {
     wm_error err = WM_ERROR_INIT;
     wm_status status = WM_OK;
-    bool lost = false;
+    bool lost = false, anything = false;
     int failed = 0;
     if (p->options.verbosity >= 0) wmi_progress_begin(&p->progress, stderr);
     for (size_t i = 0; i < p->sweep_count && status == WM_OK; i++) {
@@ -251,10 +249,10 @@ static int measure(program *p) {
     p->samples = NULL;
     if (status != WM_OK) complain(p, WMI_EXIT_FAILED, &err);
     if (p->options.profile) return failed ? WMI_EXIT_FAILED : WMI_EXIT_OK;
-    const int shown = results_show(p); /* whatever was measured is shown, also after a failure */
+    const int shown = results_show(p, &anything); /* whatever was measured is shown, also after a failure */
     if (shown != WMI_EXIT_OK || lost) return WMI_EXIT_OUTPUT;
     if (failed || status != WM_OK) return WMI_EXIT_FAILED;
-    if (anything(p->session->samples)) return WMI_EXIT_OK;
+    if (anything) return WMI_EXIT_OK;
     fprintf(stderr, "%s: nothing was measured\n", p->name);
     return WMI_EXIT_NOTHING;
 }

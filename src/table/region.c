@@ -111,6 +111,11 @@ static void summarise_scratch(wmi_row *row, double *x, size_t n, wm_reason why_n
     if (!row->has_value) row->why = n > 0 ? WM_REASON_NOT_FINITE : why_none;
 }
 
+/* Nothing but zeros from a clock says that the clock is too coarse, not that no time went by. */
+static bool below_resolution(const wmi_row *row, const wmi_metric *m) {
+    return row->has_value && m->timer[0] && !row->series->manual && row->summary.max == 0.0;
+}
+
 /* The values without the nulls, in one piece. */
 static void summarise_series(wmi_row *row, double *x) {
     const wmi_series *s = row->series;
@@ -175,11 +180,14 @@ static bool scratch_reserve(wmi_scratch *s, size_t n) {
     return s->x != NULL;
 }
 
-static bool add_measured(wmi_region *r, const wmi_series *s, wmi_scratch *scratch) {
+static bool add_measured(const wmi_samples *samples, wmi_region *r, const wmi_series *s,
+                         wmi_scratch *scratch) {
     wmi_row *row = &r->rows[r->count];
     if (!scratch_reserve(scratch, s->n)) return false;
     *row = (wmi_row){.series = s, .text = s->why, .dropped = s->dropped, .unmatched = s->unmatched};
     summarise_series(row, scratch->x);
+    if (below_resolution(row, wmi_samples_metric_at(samples, s->metric)))
+        set_missing(row, WM_REASON_RESOLUTION);
     if (s->entries > r->entries) r->entries = s->entries;
     if (s->threads > r->threads) r->threads = s->threads;
     r->count++;
@@ -223,7 +231,7 @@ wm_status wmi_region_make(const wmi_samples *samples, const wmi_series *const *s
     wmi_region r = {.node = series[0]->node};
     r.rows = malloc((count + derived_count) * sizeof *r.rows);
     bool ok = r.rows != NULL;
-    for (size_t i = 0; i < count && ok; i++) ok = add_measured(&r, series[i], scratch);
+    for (size_t i = 0; i < count && ok; i++) ok = add_measured(samples, &r, series[i], scratch);
     for (size_t i = 0; i < derived_count && ok; i++)
         ok = add_derived(samples, config, &r, &derived[i], scratch);
     if (!ok) {
