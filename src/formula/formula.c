@@ -111,8 +111,8 @@ static wm_status compile(wmi_formula *f, const wmi_scan *scan, wm_error *err) {
     f->mu->mupSetExpr(f->parser, scan->code.data);
     (void)f->mu->mupEval(f->parser);
     if (f->mu->mupError(f->parser))
-        return wmi_error_set(err, WM_EPARSE, 0, "formula '%.200s': muParser %s cannot read it (its error %d)",
-                             f->text, f->mu->version, f->mu->mupGetErrorCode(f->parser));
+        return wmi_error_set(err, WM_EPARSE, 0, "muParser %s cannot read the formula '%.200s' (its error %d)",
+                             f->mu->version, f->text, f->mu->mupGetErrorCode(f->parser));
     return WM_OK;
 }
 

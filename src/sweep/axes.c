@@ -80,7 +80,7 @@ wm_status wmi_axis_parse(const char *text, wmi_axis *out, wm_error *err) {
     wmi_axis axis = {0};
     wmi_items list = {0};
     wmi_tag tag;
-    wm_status s = wmi_head_read(&r, &axis.name, &tag);
+    wm_status s = wmi_head_read(&r, false, &axis.name, &tag);
     if (s == WM_OK) s = read_values(&r, tag, &list, &axis);
     if (s == WM_OK) s = check_distinct(&r, &axis);
     wmi_items_free(&list);

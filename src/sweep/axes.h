@@ -27,7 +27,8 @@ typedef struct wmi_axis {
 wm_status wmi_axis_parse(const char *text, wmi_axis *out, wm_error *err);
 void wmi_axis_fini(wmi_axis *axis);
 
-/** Parse an explicit configuration: n=128,type=f32 (values typed as above).
+/** Parse an explicit configuration: n=128,type=f32 (values typed as above), or the key
+ *  of one as wmi_config_key writes it; its names may be in "...".
  *  Names and values as axes of one value each; the caller frees each and the
  *  array. A name that is there twice is refused. */
 wm_status wmi_config_parse(const char *text, wmi_axis **out, size_t *count, wm_error *err);

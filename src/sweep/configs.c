@@ -16,7 +16,7 @@ static void axis_list_free(axis_list *list) {
 static wm_status read_pair(wmi_reader *r, wmi_axis *axis) {
     wmi_items list = {0};
     wmi_tag tag;
-    wm_status s = wmi_head_read(r, &axis->name, &tag);
+    wm_status s = wmi_head_read(r, true, &axis->name, &tag);
     if (s == WM_OK && wmi_reader_peek(r) == '[')
         s = wmi_reader_fail(r, "a configuration has one value for each name");
     if (s == WM_OK) s = wmi_items_read(r, &list);

@@ -24,64 +24,6 @@ void wmi_reader_blanks(wmi_reader *r) {
     while (r->at < r->n && is_blank(r->text[r->at])) r->at++;
 }
 
-/* ---- name[tag]= ---- */
-
-static bool is_letter(char c) { return c == '_' || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
-
-static bool is_name_char(char c) { return is_letter(c) || (c >= '0' && c <= '9') || c == '.' || c == '-'; }
-
-static wm_status read_tag(wmi_reader *r, wmi_tag *tag) {
-    static const struct {
-        const char *name;
-        wmi_tag tag;
-    } tags[] = {{"pow2", WMI_TAG_POW2},
-                {"i64", WMI_TAG_I64},
-                {"f64", WMI_TAG_F64},
-                {"str", WMI_TAG_STR},
-                {"bool", WMI_TAG_BOOL}};
-    const char *name = r->text + ++r->at;
-    const char *close = memchr(name, ']', r->n - r->at);
-    if (!close) return wmi_reader_fail(r, "the '[' behind the name is never closed");
-    size_t n = (size_t)(close - name);
-    for (size_t i = 0; i < sizeof tags / sizeof tags[0]; i++) {
-        if (strlen(tags[i].name) != n || memcmp(tags[i].name, name, n) != 0) continue;
-        *tag = tags[i].tag;
-        r->at += n + 1;
-        return WM_OK;
-    }
-    return wmi_reader_fail(
-        r, "what may stand in brackets behind the name is pow2, i64, f64, str or bool, not '%.*s'",
-        n > SHOWN_MAX ? SHOWN_MAX : (int)n, name);
-}
-
-static wm_status read_equals(wmi_reader *r, wmi_tag *tag) {
-    wmi_reader_blanks(r);
-    if (wmi_reader_peek(r) == '[') {
-        wm_status s = read_tag(r, tag);
-        if (s) return s;
-        wmi_reader_blanks(r);
-    }
-    if (wmi_reader_peek(r) != '=') return wmi_reader_fail(r, "name=value is expected");
-    r->at++;
-    wmi_reader_blanks(r);
-    return WM_OK;
-}
-
-wm_status wmi_head_read(wmi_reader *r, char **name, wmi_tag *tag) {
-    wmi_reader_blanks(r);
-    const char *start = r->text + r->at;
-    size_t n = 0;
-    if (!is_letter(wmi_reader_peek(r)))
-        return wmi_reader_fail(
-            r, "a name begins with a letter or '_' and goes on with those, digits, '.' and '-'");
-    while (is_name_char(wmi_reader_peek(r))) r->at++, n++;
-    *tag = WMI_TAG_NONE;
-    wm_status s = read_equals(r, tag);
-    if (s) return s;
-    *name = wmi_strndup(start, n);
-    return *name ? WM_OK : wmi_error_nomem(r->err);
-}
-
 /* ---- values ---- */
 
 static void add_utf8(wmi_buf *out, uint32_t c) {
@@ -190,6 +132,87 @@ wm_status wmi_item_read(wmi_reader *r, wmi_item *out) {
     }
     *out = item;
     return WM_OK;
+}
+
+/* ---- name[tag]= ---- */
+
+static bool is_letter(char c) { return c == '_' || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+
+static bool is_name_char(char c) { return is_letter(c) || (c >= '0' && c <= '9') || c == '.' || c == '-'; }
+
+static wm_status read_tag(wmi_reader *r, wmi_tag *tag) {
+    static const struct {
+        const char *name;
+        wmi_tag tag;
+    } tags[] = {{"pow2", WMI_TAG_POW2},
+                {"i64", WMI_TAG_I64},
+                {"f64", WMI_TAG_F64},
+                {"str", WMI_TAG_STR},
+                {"bool", WMI_TAG_BOOL}};
+    const char *name = r->text + ++r->at;
+    const char *close = memchr(name, ']', r->n - r->at);
+    if (!close) return wmi_reader_fail(r, "the '[' behind the name is never closed");
+    size_t n = (size_t)(close - name);
+    for (size_t i = 0; i < sizeof tags / sizeof tags[0]; i++) {
+        if (strlen(tags[i].name) != n || memcmp(tags[i].name, name, n) != 0) continue;
+        *tag = tags[i].tag;
+        r->at += n + 1;
+        return WM_OK;
+    }
+    return wmi_reader_fail(
+        r, "what may stand in brackets behind the name is pow2, i64, f64, str or bool, not '%.*s'",
+        n > SHOWN_MAX ? SHOWN_MAX : (int)n, name);
+}
+
+static wm_status read_equals(wmi_reader *r, wmi_tag *tag) {
+    wmi_reader_blanks(r);
+    if (wmi_reader_peek(r) == '[') {
+        wm_status s = read_tag(r, tag);
+        if (s) return s;
+        wmi_reader_blanks(r);
+    }
+    if (wmi_reader_peek(r) != '=') return wmi_reader_fail(r, "name=value is expected");
+    r->at++;
+    wmi_reader_blanks(r);
+    return WM_OK;
+}
+
+/* A key has the characters of `more` unquoted too. */
+static wm_status read_plain_name(wmi_reader *r, const char *more, char **name) {
+    const char *start = r->text + r->at;
+    size_t n = 0;
+    if (!is_letter(wmi_reader_peek(r)))
+        return wmi_reader_fail(
+            r, "a name begins with a letter or '_' and goes on with those, digits, '.' and '-'");
+    while (r->at < r->n && (is_name_char(r->text[r->at]) || strchr(more, r->text[r->at]))) r->at++, n++;
+    *name = wmi_strndup(start, n);
+    return *name ? WM_OK : wmi_error_nomem(r->err);
+}
+
+static wm_status read_quoted_name(wmi_reader *r, char **name) {
+    wmi_item item;
+    wm_status s = read_quoted(r, &item);
+    if (s) return s;
+    if (!*item.text) {
+        free(item.text);
+        return wmi_reader_fail(r, "a name is empty");
+    }
+    *name = item.text;
+    return WM_OK;
+}
+
+wm_status wmi_head_read(wmi_reader *r, bool any, char **name, wmi_tag *tag) {
+    wmi_reader_blanks(r);
+    char *read = NULL;
+    wm_status s = any && wmi_reader_peek(r) == '"' ? read_quoted_name(r, &read)
+                                                   : read_plain_name(r, any ? ":/+" : "", &read);
+    *tag = WMI_TAG_NONE;
+    if (s == WM_OK) s = read_equals(r, tag);
+    if (s)
+        free(read);
+    else
+        *name = read;
+    return s;
 }
 
 bool wmi_is_whole_text(const char *s, size_t n) {

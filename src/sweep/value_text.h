@@ -29,8 +29,9 @@ typedef enum wmi_tag {
     WMI_TAG_POW2
 } wmi_tag;
 
-/** Read `name[tag]=`; the caller frees *name. */
-wm_status wmi_head_read(wmi_reader *r, char **name, wmi_tag *tag);
+/** Read `name[tag]=`; the caller frees *name. `any`: it may be any name as a key writes
+ *  it, "..." included; otherwise one that an axis can have. */
+wm_status wmi_head_read(wmi_reader *r, bool any, char **name, wmi_tag *tag);
 
 /** One value as it is written. */
 typedef struct wmi_item {
