@@ -44,9 +44,11 @@ static wm_status split(const char *text, range *out) {
 static wm_status allocate(const range *r, double count, wm_value **values, size_t *n) {
     if (!(count >= 1 && count <= WMI_AXIS_VALUES_MAX))
         return wmi_reader_fail(r->reader, "a range has at most %d values", WMI_AXIS_VALUES_MAX);
+    wm_value *v = malloc((size_t)count * sizeof *v);
+    if (!v) return wmi_error_nomem(r->reader->err);
+    *values = v;
     *n = (size_t)count;
-    *values = malloc(*n * sizeof **values);
-    return *values ? WM_OK : wmi_error_nomem(r->reader->err);
+    return WM_OK;
 }
 
 static wm_status check_step(const range *r, bool zero, bool away) {
