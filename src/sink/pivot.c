@@ -6,6 +6,7 @@
 
 #include "sink/report.h"
 
+enum { METRICS_MAX = 64 };
 static const uint32_t no_metric = UINT32_MAX;
 static const size_t none = SIZE_MAX;
 
@@ -25,7 +26,7 @@ typedef struct block {
     size_t row_count;
     wmi_string_set lines, metrics;
     uint32_t *line_of, *metric_of; /* [row_count] */
-    size_t *cells;                 /* [lines x metrics] row of the table, or none */
+    size_t *cells;                 /* [lines x metrics] row of the table + 1; 0: none */
     size_t *first;                 /* [lines] first row of each line */
     bool *varies;                  /* [params] and so has a column */
     uint32_t time;                 /* the metric that comes first; no_metric: there is none */
@@ -77,19 +78,20 @@ static bool place_rows(block *b) {
 
 static bool make_cells(block *b) {
     size_t lines = b->lines.n, metrics = b->metrics.n;
-    b->cells = malloc((lines * metrics + 1) * sizeof *b->cells);
-    b->first = malloc((lines + 1) * sizeof *b->first);
+    b->cells = calloc(lines * metrics + 1, sizeof *b->cells);
+    b->first = calloc(lines + 1, sizeof *b->first);
     if (!b->cells || !b->first) return false;
-    for (size_t i = 0; i < lines * metrics; i++) b->cells[i] = none;
     for (size_t i = b->row_count; i-- > 0;) {
-        b->first[b->line_of[i]] = b->rows[i];
-        if (b->metric_of[i] != no_metric) b->cells[b->line_of[i] * metrics + b->metric_of[i]] = b->rows[i];
+        size_t row = b->rows[i];
+        b->first[b->line_of[i]] = row;
+        if (b->metric_of[i] != no_metric) b->cells[b->line_of[i] * metrics + b->metric_of[i]] = row + 1;
     }
     return true;
 }
 
 static size_t row_of(const block *b, size_t line, uint32_t metric) {
-    return metric == no_metric ? none : b->cells[line * b->metrics.n + metric];
+    size_t cell = metric == no_metric ? 0 : b->cells[line * b->metrics.n + metric];
+    return cell ? cell - 1 : none;
 }
 
 /* The row that speaks for a line: that of the first metric, if there is one. */
@@ -376,18 +378,43 @@ static bool find_columns(pivot *p) {
     return ok;
 }
 
-void wmi_pivot(const wm_table *t, wmi_report *out) {
-    pivot p = {.t = t, .r = out, .text = WMI_BUF_INIT};
+/* Beside each other, very many metrics are no table any more, and one that is
+ * mostly empty. */
+static bool is_wide(const pivot *p) {
+    wmi_string_set metrics = WMI_STRING_SET_INIT;
+    bool ok = true;
+    for (size_t row = 0; ok && row < wm_table_rows(p->t) && metrics.n <= METRICS_MAX; row++) {
+        const char *metric = text_of(p, row, WMI_COL_METRIC);
+        uint32_t id;
+        ok = wmi_string_set_add(&metrics, metric, strlen(metric), &id);
+    }
+    bool wide = metrics.n > METRICS_MAX;
+    wmi_string_set_free(&metrics);
+    if (!ok) p->r->failed = true;
+    return wide;
+}
+
+static bool add_blocks(pivot *p) {
     size_t *start = NULL, count = 0;
-    uint32_t *bench_of = malloc((wm_table_rows(t) + 1) * sizeof *bench_of);
-    size_t *order = malloc((wm_table_rows(t) + 1) * sizeof *order);
-    bool ok = bench_of && order && find_columns(&p) && sort_rows(&p, bench_of, order, &start, &count);
-    for (size_t i = 0; ok && i < count && !out->failed; i++)
-        add_block(&p, order + start[i], start[i + 1] - start[i]);
-    if (!ok || p.text.failed) out->failed = true;
-    wmi_buf_free(&p.text);
-    free(p.params);
+    uint32_t *bench_of = malloc((wm_table_rows(p->t) + 1) * sizeof *bench_of);
+    size_t *order = malloc((wm_table_rows(p->t) + 1) * sizeof *order);
+    bool ok = bench_of && order && sort_rows(p, bench_of, order, &start, &count);
+    for (size_t i = 0; ok && i < count && !p->r->failed; i++)
+        add_block(p, order + start[i], start[i + 1] - start[i]);
     free(start);
     free(order);
     free(bench_of);
+    return ok;
+}
+
+void wmi_pivot(const wm_table *t, wmi_report *out) {
+    pivot p = {.t = t, .r = out, .text = WMI_BUF_INIT};
+    bool ok = find_columns(&p);
+    if (ok && is_wide(&p))
+        wmi_grid(t, out);
+    else if (ok)
+        ok = add_blocks(&p);
+    if (!ok || p.text.failed) out->failed = true;
+    wmi_buf_free(&p.text);
+    free(p.params);
 }

@@ -56,7 +56,8 @@ void wmi_show_text(wmi_buf *b, const char *s, bool unicode);
 void wmi_show_value(wmi_buf *b, wm_value v, const char *unit, bool exact, bool unicode);
 
 /** One block for each benchmark of a table of results, a line for each
- *  configuration and region, the metrics beside each other. */
+ *  configuration and region, the metrics beside each other. With more than 64
+ *  metrics it is a grid. */
 void wmi_pivot(const wm_table *t, wmi_report *out);
 /** One block: the table as it is. Of a table that has all columns of its schema,
  *  those that hold nothing are left out. */

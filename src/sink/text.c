@@ -127,11 +127,9 @@ static void put_number(const canvas *c, const char *code, const char *s, const l
 static void put_cell(const canvas *c, const wmi_block *b, size_t row, size_t column, const layout *l) {
     const char *s = cell_text(b, row, column);
     const char *code = style_codes[b->cells[row * b->column_count + column].style];
-    size_t n = strlen(s);
     if (wmi_text_width(s) > l->width) { /* the last column of a narrow terminal */
         const char *dots = c->opts.unicode ? "\u2026" : "...";
-        n = fitting(s, l->width - wmi_text_width(dots));
-        put_styled(c, code, s, n);
+        put_styled(c, code, s, fitting(s, l->width - wmi_text_width(dots)));
         put_styled(c, code, dots, strlen(dots));
     } else if (!b->columns[column].number) {
         put_left(c, code, s, l->width);

@@ -4,12 +4,20 @@
 
 #include "table/table.h"
 
+/* Tells 0 from -0, which == does not. */
+static bool same_bits(double a, double b) {
+    uint64_t x, y;
+    memcpy(&x, &a, sizeof x);
+    memcpy(&y, &b, sizeof y);
+    return x == y;
+}
+
 static bool same_value(wm_value a, wm_value b) {
     if (a.type != b.type) return false;
     switch (a.type) {
     case WM_NULL: return a.reason == b.reason;
     case WM_I64: return a.as.i64 == b.as.i64;
-    case WM_F64: return memcmp(&a.as.f64, &b.as.f64, sizeof a.as.f64) == 0; /* tells 0 from -0 */
+    case WM_F64: return same_bits(a.as.f64, b.as.f64);
     case WM_STR: return strcmp(a.as.str, b.as.str) == 0;
     case WM_BOOL: return a.as.b == b.as.b;
     }

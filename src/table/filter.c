@@ -120,20 +120,22 @@ static wm_status parse_condition(const wm_table *t, char *item, condition *c, wm
     return s;
 }
 
+static wm_status parse_all(wmi_filter *f, const char *text, wm_error *err) {
+    size_t count;
+    wm_status s = wmi_items_split(text, &f->items, &count, err);
+    if (s != WM_OK) return s;
+    f->conditions = calloc(count + 1, sizeof *f->conditions);
+    if (!f->conditions) return wmi_error_nomem(err);
+    for (; s == WM_OK && f->count < count; f->count++)
+        s = parse_condition(f->table, f->items[f->count], &f->conditions[f->count], err);
+    return s;
+}
+
 wm_status wmi_filter_create(const wm_table *t, const char *text, wmi_filter **out, wm_error *err) {
     wmi_filter *f = calloc(1, sizeof *f);
     if (!f) return wmi_error_nomem(err);
-    size_t count;
     f->table = t;
-    wm_status s = wmi_items_split(text, &f->items, &count, err);
-    if (s == WM_OK) {
-        f->conditions = calloc(count + 1, sizeof *f->conditions);
-        if (!f->conditions) s = wmi_error_nomem(err);
-    }
-    for (size_t i = 0; s == WM_OK && i < count; i++) {
-        f->count = i + 1;
-        s = parse_condition(t, f->items[i], &f->conditions[i], err);
-    }
+    wm_status s = parse_all(f, text, err);
     if (s == WM_OK)
         *out = f;
     else

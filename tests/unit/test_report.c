@@ -100,6 +100,25 @@ static void a_second_row_of_one_metric_is_a_line_of_its_own(void **state) {
     wm_table_destroy(t);
 }
 
+/* As many metrics as rows would make a table of rows x rows. */
+static void very_many_metrics_are_not_put_beside_each_other(void **state) {
+    (void)state;
+    for (int count = 64; count <= 65; count++) {
+        wm_table *t = results();
+        wmi_buf b = WMI_BUF_INIT;
+        for (int i = 0; i < count; i++) {
+            char metric[16], key[16];
+            snprintf(metric, sizeof metric, "m%d", i);
+            snprintf(key, sizeof key, "n=%d", i);
+            put_summary(t, add_result(t, "b", "b", metric, "", key), i, 0, 1);
+        }
+        assert_int_equal(wmi_sink_text.write(t, NULL, &b, NULL), WM_OK);
+        assert_int_equal(strncmp(b.data, count == 64 ? "b\n" : "benchmark ", count == 64 ? 2 : 10), 0);
+        wmi_buf_free(&b);
+        wm_table_destroy(t);
+    }
+}
+
 static void nulls_say_why(void **state) {
     (void)state;
     wm_table *t = results();
@@ -325,6 +344,7 @@ int main(void) {
         cmocka_unit_test(parameters_that_do_not_vary_are_in_the_title),
         cmocka_unit_test(rows_in_any_order_make_the_same_lines),
         cmocka_unit_test(a_second_row_of_one_metric_is_a_line_of_its_own),
+        cmocka_unit_test(very_many_metrics_are_not_put_beside_each_other),
         cmocka_unit_test(nulls_say_why),
         cmocka_unit_test(what_all_rows_of_a_line_say_is_said_once),
         cmocka_unit_test(only_the_note_gives_way_on_a_narrow_terminal),
