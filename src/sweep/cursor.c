@@ -94,11 +94,12 @@ static bool advance(wmi_cursor *c) {
         for (int inner = level + 1; inner < 3; inner++) reset(c, c->nest[inner]);
         return true;
     }
+    c->over = true; /* no place is left that may be looked at */
     return false;
 }
 
 bool wmi_cursor_next(wmi_cursor *c) {
-    if (c->passes == 0 || c->configs == 0) return false;
+    if (c->over || c->passes == 0 || c->configs == 0) return false;
     if (!c->started) {
         c->started = true;
         for (int i = 0; i < 3; i++) reset(c, c->nest[i]);

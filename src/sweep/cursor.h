@@ -14,7 +14,7 @@ typedef struct wmi_cursor {
     uint32_t *order; /* [configs] which configuration is at a place */
     bool shuffle;    /* a new order for every round of runs */
     uint64_t random;
-    bool started;
+    bool started, over;
     /** Does this configuration need this run in this pass? False for ever once false
      *  for a run of the same pass. */
     bool (*wants)(void *user, uint32_t config, int32_t pass, int64_t run);
