@@ -160,7 +160,7 @@ static int prepare(program *p, int argc, const char *const *argv) {
     if (status == WM_OK) status = wm_session_create(&opts, &p->session, &err);
     if (status == WM_OK) status = sweeps_create(p, argc, argv, &err);
     if (status == WM_OK && p->options.samples_path && !p->options.dry_run)
-        status = wmi_sample_file_open(p->options.samples_path, p->sweeps, p->sweep_count, &p->samples, &err);
+        status = wmi_sample_file_open(p->options.samples_path, p->session->samples, &p->samples, &err);
     return status == WM_OK ? WMI_EXIT_OK : complain(p, WMI_EXIT_USAGE, &err);
 }
 

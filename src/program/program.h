@@ -46,9 +46,9 @@ void wmi_progress_clear(wmi_progress *p);
 /* ---- raw samples that are written as they come (sample_file.c) ---- */
 
 typedef struct wmi_sample_file wmi_sample_file;
-/** Open `path` (a .csv) for the sweeps that are to run, and write the header.
- *  WM_EINVAL for another suffix; WM_EIO, WM_EPERM, WM_EBUSY. */
-wm_status wmi_sample_file_open(const char *path, wm_sweep *const *sweeps, size_t count, wmi_sample_file **out,
+/** Open `path` (a .csv) for the configurations that the samples hold by now, and write
+ *  the header. WM_EINVAL for another suffix; WM_EIO, WM_EPERM, WM_EBUSY. */
+wm_status wmi_sample_file_open(const char *path, const wmi_samples *samples, wmi_sample_file **out,
                                wm_error *err);
 /** Append what a configuration (its number in the samples) has gained since the last
  *  call for it. */

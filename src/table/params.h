@@ -1,4 +1,5 @@
-/** Parameters as columns: every configuration's, side by side. Private to table/. */
+/** Parameters as columns: every configuration's, side by side; and the rows of raw
+ *  samples, which are followed by them. */
 #ifndef WMI_TABLE_PARAMS_H
 #define WMI_TABLE_PARAMS_H
 
@@ -18,5 +19,9 @@ void wmi_params_fini(wmi_params *params);
 /** Set the parameters of a configuration; their columns begin at `first`. */
 wm_status wmi_params_set(const wmi_params *params, wm_table *t, size_t row, size_t first,
                          const wmi_config *config);
+
+/** Add value `i` of a series to a samples table made with these parameters. */
+wm_status wmi_params_add_sample(const wmi_params *params, wm_table *t, const wmi_samples *samples,
+                                const wmi_series *s, size_t i);
 
 #endif

@@ -9,7 +9,7 @@
 
 /* A series and where its rows go. */
 typedef struct item {
-    uint32_t bench, config, node, series;
+    uint32_t bench, config, node, metric, series;
 } item;
 
 /* What is the same for all rows of a benchmark, and the regions of the configuration
@@ -277,6 +277,7 @@ static int item_order(const void *a, const void *b) {
     if (x->bench != y->bench) return x->bench < y->bench ? -1 : 1;
     if (x->config != y->config) return x->config < y->config ? -1 : 1;
     if (x->node != y->node) return x->node < y->node ? -1 : 1;
+    if (x->metric != y->metric) return x->metric < y->metric ? -1 : 1;
     return x->series < y->series ? -1 : x->series > y->series;
 }
 
@@ -288,7 +289,7 @@ static item *sorted_items(const wmi_samples *samples, size_t *count) {
     for (size_t i = 0; i < *count; i++) {
         const wmi_series *s = wmi_samples_series_at(samples, i);
         uint32_t bench = wmi_samples_config_at(samples, s->config)->bench;
-        items[i] = (item){bench, s->config, s->node, (uint32_t)i};
+        items[i] = (item){bench, s->config, s->node, s->metric, (uint32_t)i};
     }
     qsort(items, *count, sizeof *items, item_order);
     return items;

@@ -33,7 +33,7 @@ wm_status wmi_derive_check(const wmi_derive *derive, size_t count, const char *c
 /** Make the results table. opts[i] belongs to benchmark i.
  *
  *  Rows: by benchmark, configuration, region (in order of first entry), metric
- *  (measured ones in order of first sample, derived ones last). A configuration
+ *  (measured ones as they were asked for or first met, derived ones last). A configuration
  *  without any sample has one row with its reason. A function that marked regions
  *  has no rows for itself unless the program gave values for it (rates, records, a
  *  manual time) or marks were lost in it.

@@ -1,8 +1,8 @@
 #include "table/params.h"
 #include "table/reduce.h"
 
-static wm_status add_sample(wm_table *t, const wmi_samples *samples, const wmi_params *params,
-                            const wmi_series *s, size_t i) {
+wm_status wmi_params_add_sample(const wmi_params *params, wm_table *t, const wmi_samples *samples,
+                                const wmi_series *s, size_t i) {
     const wmi_config *config = wmi_samples_config_at(samples, s->config);
     const wmi_metric *metric = wmi_samples_metric_at(samples, s->metric);
     const wm_reason why = wmi_series_reason(s, i);
@@ -31,7 +31,8 @@ wm_status wmi_samples_to_table(const wmi_samples *samples, wm_table **out, wm_er
     wm_status status = t ? WM_OK : WM_ENOMEM;
     for (size_t k = 0; k < wmi_samples_series_count(samples) && status == WM_OK; k++) {
         const wmi_series *s = wmi_samples_series_at(samples, k);
-        for (size_t i = 0; i < s->n && status == WM_OK; i++) status = add_sample(t, samples, &params, s, i);
+        for (size_t i = 0; i < s->n && status == WM_OK; i++)
+            status = wmi_params_add_sample(&params, t, samples, s, i);
     }
     wmi_params_fini(&params);
     if (status != WM_OK) {

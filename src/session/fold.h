@@ -1,0 +1,54 @@
+/** What the marks of one run add up to. Private to session/: decode.c makes entries and
+ *  sums of marks, fold.c makes values of them, readings.c of what backends read and the
+ *  program recorded. All on the controlling thread, after the run, so that marking
+ *  stays cheap. */
+#ifndef WMI_SESSION_FOLD_H
+#define WMI_SESSION_FOLD_H
+
+#include "session/thread.h"
+
+/* What the entries of one node add up to in the run at hand. */
+struct wmi_fold {
+    bool touched;
+    uint32_t entries, threads, last_thread;
+    uint64_t batch;
+    double sum_ns, union_ns;
+    double amount[3]; /* by wmi_note_kind */
+    bool has_amount[3], has_manual;
+    double manual_ns;
+    uint64_t dropped, unmatched;
+};
+
+typedef struct wmi_folding {
+    wm_session *s;
+    const wmi_measure *m;
+    const wmi_run_place *place;
+    uint32_t root;
+    bool by_entry;                 /* a sample for each entry, not for each run */
+    uint32_t stack[WMI_DEPTH_MAX]; /* open entries of the thread at hand */
+    uint32_t depth;
+    uint32_t thread_first;                    /* its first entry */
+    uint32_t child_parent, child_name, child; /* last look-up */
+} wmi_folding;
+
+/** The fold of a node, made part of this run. NULL when out of memory. */
+wmi_fold *wmi_fold_at(wm_session *s, uint32_t node);
+/** Read the rings of all threads: entries in the order of their ids, and the sums of each
+ *  node. WM_ENOMEM. */
+wm_status wmi_decode(wmi_folding *d);
+/** Set union_ns: the time in which at least one thread was inside. WM_ENOMEM. */
+wm_status wmi_fold_union(wm_session *s, uint32_t node, wmi_fold *f);
+
+/** Add one value, or a null when `why` is set, to a series of the run at hand. *out (may
+ *  be NULL): the series. */
+wm_status wmi_fold_value(wmi_folding *d, uint32_t node, uint32_t metric, int32_t pass, double value,
+                         wm_reason why, wmi_series **out);
+/** Count the entries behind a value, and what was lost. */
+void wmi_fold_count(wmi_series *series, const wmi_fold *f);
+
+/** Values that the program recorded, of all its threads. */
+wm_status wmi_fold_recorded(wmi_folding *d, const wmi_notes *notes, size_t notes_count);
+/** Take what the backends have read; add it up to values when `keep` is set. */
+wm_status wmi_fold_readings(wmi_folding *d, bool keep, wm_error *err);
+
+#endif

@@ -1,0 +1,132 @@
+/* What backends read at the marks, and what the program recorded, added up by region. */
+#include <stdlib.h>
+
+#include "base/intern.h"
+#include "session/fold.h"
+
+/* ---- what backends read ---- */
+
+typedef struct tally {
+    uint32_t node, key, n; /* key: number of the gauge, or of the metric's name */
+    double value;
+    wm_reason reason;
+} tally;
+
+static int tally_order(const void *a, const void *b) {
+    const tally *x = a, *y = b;
+    if (x->node != y->node) return x->node < y->node ? -1 : 1;
+    return x->key < y->key ? -1 : x->key > y->key;
+}
+
+static int entry_order(const void *key, const void *at) {
+    const uint64_t id = *(const uint64_t *)key;
+    const wmi_entry *e = at;
+    return id < e->id ? -1 : id > e->id;
+}
+
+/* Entries are in the order of their ids: by thread, then by sequence. */
+static const wmi_entry *entry_by_id(const wmi_folding *d, uint64_t id) {
+    return bsearch(&id, d->s->entries, d->s->entry_count, sizeof *d->s->entries, entry_order);
+}
+
+/* Sort, and make one of those of the same node and key: sums, or the largest. */
+static size_t tallies_merge(tally *v, size_t n, const wmi_measure *m) {
+    if (n == 0) return 0;
+    qsort(v, n, sizeof *v, tally_order);
+    size_t kept = 0;
+    for (size_t i = 1; i < n; i++) {
+        tally *to = &v[kept];
+        if (tally_order(to, &v[i])) {
+            v[++kept] = v[i];
+            continue;
+        }
+        if (v[i].reason) to->reason = v[i].reason;
+        to->n++;
+        if (!m || m->gauges[to->key].about.combine != WMI_COMBINE_MAX)
+            to->value += v[i].value;
+        else if (v[i].value > to->value)
+            to->value = v[i].value;
+    }
+    return kept + 1;
+}
+
+/* Readings of one source, mapped to nodes, one tally for each node and metric. */
+static size_t tallies_make(const wmi_folding *d, const wmi_source *source, tally *v) {
+    const wmi_readings *r = &d->s->readings;
+    size_t n = 0;
+    for (size_t i = 0; i < r->n; i++) {
+        const wmi_reading *x = &r->v[i];
+        const wmi_entry *e = entry_by_id(d, x->entry);
+        if (!e || x->metric >= source->count) continue;
+        const uint32_t gauge = source->gauges[x->metric];
+        const bool per_repetition = d->m->gauges[gauge].about.combine == WMI_COMBINE_SUM;
+        v[n++] =
+            (tally){e->node, gauge, 1, per_repetition ? x->value / (double)e->batch : x->value, x->reason};
+    }
+    return tallies_merge(v, n, d->m);
+}
+
+static wm_status source_values(wmi_folding *d, const wmi_source *source) {
+    if (d->s->readings.n == 0) return WM_OK;
+    tally *v = malloc((d->s->readings.n + 1) * sizeof *v);
+    if (!v) return WM_ENOMEM;
+    const size_t n = tallies_make(d, source, v);
+    wm_status status = WM_OK;
+    for (size_t i = 0; i < n && status == WM_OK; i++) {
+        const wmi_gauge *g = &d->m->gauges[v[i].key];
+        if (g->about.combine == WMI_COMBINE_MEAN) v[i].value /= v[i].n;
+        wmi_series *series;
+        status = wmi_fold_value(d, v[i].node, g->metric, g->pass, v[i].reason ? 0.0 : v[i].value, v[i].reason,
+                                &series);
+        if (status == WM_OK) wmi_fold_count(series, &d->s->folds[v[i].node]);
+    }
+    free(v);
+    return status;
+}
+
+/* Values that the program recorded, of all its threads. */
+wm_status wmi_fold_recorded(wmi_folding *d, const wmi_notes *notes, size_t notes_count) {
+    size_t n = 0, total = 0;
+    for (size_t k = 0; k < notes_count; k++) total += notes[k].n;
+    if (total == 0) return WM_OK;
+    tally *v = malloc(total * sizeof *v);
+    if (!v) return WM_ENOMEM;
+    wm_status status = WM_OK;
+    for (size_t k = 0; k < notes_count; k++) {
+        for (size_t i = 0; i < notes[k].n && status == WM_OK; i++) {
+            const wmi_note *note = &notes[k].v[i];
+            if (note->kind != WMI_NOTE_VALUE) continue;
+            const wmi_metric about = {.name = wmi_intern_name(note->metric),
+                                      .unit = wmi_intern_name(note->unit),
+                                      .text = "recorded by the program",
+                                      .backend = "user",
+                                      .timer = "",
+                                      .better = wmi_better_of_unit(wmi_intern_name(note->unit))};
+            const wmi_entry *e = note->entry == WMI_NO_ENTRY ? NULL : entry_by_id(d, note->entry);
+            uint32_t metric;
+            status = wmi_samples_metric(d->s->samples, &about, &metric);
+            v[n++] = (tally){e ? e->node : d->root, metric, 1, note->value, WM_REASON_NONE};
+        }
+    }
+    n = tallies_merge(v, n, NULL);
+    for (size_t i = 0; i < n && status == WM_OK; i++) {
+        const bool finite = __builtin_isfinite(v[i].value);
+        status = wmi_fold_value(d, v[i].node, v[i].key, d->place->pass, finite ? v[i].value : 0.0,
+                                finite ? WM_REASON_NONE : WM_REASON_NOT_FINITE, NULL);
+    }
+    free(v);
+    return status;
+}
+
+wm_status wmi_fold_readings(wmi_folding *d, bool keep, wm_error *err) {
+    const wmi_joint_pass *pass = &d->m->passes[d->place->pass];
+    for (size_t b = 0; b < d->m->source_count; b++) {
+        const wmi_source *source = &d->m->sources[b];
+        if (pass->local[b] < 0 || !source->ops->drain) continue;
+        d->s->readings.n = 0;
+        wm_status status = source->ops->drain(source->self, &d->s->readings, err);
+        if (status == WM_OK && keep) status = source_values(d, source);
+        if (status != WM_OK) return status;
+    }
+    return WM_OK;
+}
