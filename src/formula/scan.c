@@ -92,14 +92,13 @@ static wm_status fail_found(const scanner *s, const char *expected) {
 
 /* ---- output ---- */
 
-static bool grow(void **array, size_t *cap, size_t count, size_t size) {
-    if (count < *cap) return true;
+/* The array with room for one more element, moved or not; NULL when memory ran out. */
+static void *grow(void *array, size_t *cap, size_t count, size_t size) {
+    if (count < *cap) return array;
     size_t more = *cap ? *cap * 2 : 8;
-    void *p = realloc(*array, more * size);
-    if (!p) return false;
-    *array = p;
-    *cap = more;
-    return true;
+    void *p = realloc(array, more * size);
+    if (p) *cap = more;
+    return p;
 }
 
 static wm_status emit_input(scanner *s, const char *name, size_t n) {
@@ -107,7 +106,9 @@ static wm_status emit_input(scanner *s, const char *name, size_t n) {
     size_t i = 0;
     while (i < out->input_count && (strncmp(out->inputs[i], name, n) != 0 || out->inputs[i][n] != '\0')) i++;
     if (i == out->input_count) {
-        if (!grow((void **)&out->inputs, &out->input_cap, i, sizeof *out->inputs)) return WM_ENOMEM;
+        char **inputs = grow(out->inputs, &out->input_cap, i, sizeof *inputs);
+        if (!inputs) return WM_ENOMEM;
+        out->inputs = inputs;
         out->inputs[i] = wmi_strndup(name, n);
         if (!out->inputs[i]) return WM_ENOMEM;
         out->input_count++;
@@ -121,8 +122,9 @@ static wm_status emit_input(scanner *s, const char *name, size_t n) {
  * && and || into ints. */
 static wm_status emit_number(scanner *s, double x) {
     wmi_scan *out = s->out;
-    if (!grow((void **)&out->numbers, &out->number_cap, out->number_count, sizeof *out->numbers))
-        return WM_ENOMEM;
+    double *numbers = grow(out->numbers, &out->number_cap, out->number_count, sizeof *numbers);
+    if (!numbers) return WM_ENOMEM;
+    out->numbers = numbers;
     wmi_buf_printf(&out->code, "k%zu", out->number_count);
     out->numbers[out->number_count++] = x;
     return WM_OK;

@@ -16,7 +16,8 @@ wm_status wmi_list_add(wmi_list *l, const char *text, size_t n);
 void wmi_list_free(wmi_list *l);
 
 typedef struct wmi_options {
-    /* a sweep's own; -1, 0 or NULL: not given */
+    /* a sweep's own. Not given: -1 for runs, warmup, pin and cache_clear; 0 or NULL for
+     * all others */
     wmi_list axes;    /* texts; a later one replaces an earlier one of its name */
     wmi_list configs; /* explicit configurations */
     char *zip;
@@ -47,15 +48,22 @@ typedef struct wmi_options {
 void wmi_options_init(wmi_options *o);
 void wmi_options_fini(wmi_options *o);
 
-/** Parse words (no program name) over what *o holds already: later ones win; lists
- *  grow, but axes of the same name, metrics, and the first --out of a layer replace.
+/** Parse words (no program name) over what *o holds already, as one layer: later ones
+ *  win. Axes and formulas replace those of their name, explicit configurations are
+ *  added, and all other lists replace those of earlier layers. An empty --zip, --filter
+ *  or --normalize-against undoes an earlier one. --runs and the rules that find the
+ *  number of runs (--min-runs, --max-runs, --min-time, --max-noise, --target-ci) undo
+ *  one another's earlier layers; so does an --order without chance an earlier --seed.
+ *  After WM_EINVAL *o is as it was.
  *  `program` false: options of a program are refused (a benchmark's own text).
  *  `where` is for messages: "benchmark matmul" or NULL for the command line.
- *  WM_EINVAL: one line that names the option, what was wrong and what is accepted;
- *  an unknown option comes with the nearest. */
+ *  WM_EINVAL: one line that names the option, what was wrong and what is accepted; an
+ *  unknown option comes with the nearest. WM_ENOMEM; WM_EUNSUPPORTED (--derive without
+ *  muParser). */
 wm_status wmi_options_parse(wmi_options *o, int argc, const char *const *argv, bool program,
                             const char *where, wm_error *err);
-/** What is contradictory (min above max, --runs with --max-noise, ...): WM_EINVAL. */
+/** What is contradictory (min above max, --runs with --max-noise, a configuration that
+ *  is there twice, ...): WM_EINVAL. */
 wm_status wmi_options_check(const wmi_options *o, wm_error *err);
 /** The option table as text for --help: one or two lines an option. */
 void wmi_options_help(wmi_buf *out);
