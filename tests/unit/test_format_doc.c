@@ -99,15 +99,32 @@ static void the_example_of_json_is_valid(void **state) {
 }
 
 /* What others build has the columns that are described. */
-static void doctor_and_metrics_have_their_columns(void **state) {
+static void assert_complete(wm_table *t) {
+    assert_true(wmi_schema_complete(t));
+    assert_int_equal(wm_table_columns(t), wmi_schema_of(wm_table_kind(t))->count);
+    wm_table_destroy(t);
+}
+
+static void nothing(wm_state *st) { (void)st; }
+
+static void doctor_metrics_and_plan_have_their_columns(void **state) {
     (void)state;
+    wm_benchmark bench = WM_BENCHMARK_INIT;
+    wm_session *session = NULL;
+    wm_sweep *sweep = NULL;
     wm_table *t = NULL;
+    bench.name = "nothing";
+    bench.run = nothing;
     assert_int_equal(wm_doctor(&t, NULL), WM_OK);
-    assert_true(wmi_schema_complete(t));
-    wm_table_destroy(t);
+    assert_complete(t);
     assert_int_equal(wm_metrics("time", &t, NULL), WM_OK);
-    assert_true(wmi_schema_complete(t));
-    wm_table_destroy(t);
+    assert_complete(t);
+    assert_int_equal(wm_session_create(NULL, &session, NULL), WM_OK);
+    assert_int_equal(wm_sweep_create(session, &bench, 0, NULL, &sweep, NULL), WM_OK);
+    assert_int_equal(wm_sweep_plan(sweep, &t, NULL), WM_OK);
+    assert_complete(t);
+    wm_sweep_destroy(sweep);
+    wm_session_destroy(session);
 }
 
 int main(void) {
@@ -116,7 +133,7 @@ int main(void) {
         cmocka_unit_test(every_reason_is_described),
         cmocka_unit_test(every_format_is_described),
         cmocka_unit_test(the_example_of_json_is_valid),
-        cmocka_unit_test(doctor_and_metrics_have_their_columns),
+        cmocka_unit_test(doctor_metrics_and_plan_have_their_columns),
     };
     return cmocka_run_group_tests(tests, read_document, free_document);
 }
