@@ -34,7 +34,7 @@ static wm_status fail(reader *r, const char *what) { return fail_at(r, r->at, wh
 /* ---- walking the text ---- */
 
 static void skip_blank(reader *r) {
-    while (r->at < r->n && strchr(" \t\r\n", r->text[r->at]) && r->text[r->at]) r->at++;
+    while (r->at < r->n && memchr(" \t\r\n", r->text[r->at], 4)) r->at++;
 }
 
 static bool take(reader *r, char c) {

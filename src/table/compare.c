@@ -190,31 +190,20 @@ static wm_reason interval_reason(const wmi_ratio *r, wm_value stddev_b, wm_value
     return r->ci_reason ? r->ci_reason : WM_REASON_NOT_FINITE;
 }
 
-static void weigh(outcome *o, const side *base, size_t b, const side *cont, size_t c, double threshold) {
-    wm_value mean_b = cell(base, b, IN_MEAN), mean_c = cell(cont, c, IN_MEAN);
-    const char *unit_b = text(base, b, IN_UNIT), *unit_c = text(cont, c, IN_UNIT);
-    o->verdict = "missing";
-    if (mean_b.type == WM_NULL || mean_c.type == WM_NULL) {
-        wm_value why = mean_b.type == WM_NULL ? wmi_null(WM_REASON_NO_BASELINE) : mean_c;
-        o->ratio = o->low = o->high = why;
-        note_missing(o, base, b);
-        note_missing(o, cont, c);
-        return;
-    }
-    if (strcmp(unit_b, unit_c) != 0) {
-        wmi_buf_printf(&o->reason, "the units differ: '%s' and '%s'", unit_b, unit_c);
-        return;
-    }
-    wmi_ratio r = wmi_ratio_of_means(moments(cont, c), moments(base, b), 0, false);
+/* Both means are there, in one unit. */
+static void weigh_means(outcome *o, const side *base, size_t b, const side *cont, size_t c,
+                        double threshold) {
+    wmi_moments den = moments(base, b);
+    wmi_ratio r = wmi_ratio_of_means(moments(cont, c), den, 0, false);
+    wm_reason why = r.reason ? r.reason : WM_REASON_NOT_FINITE;
     if (!__builtin_isfinite(r.ratio)) {
-        wm_reason why = r.reason ? r.reason : WM_REASON_NOT_FINITE;
         o->ratio = o->low = o->high = wmi_null(why);
         wmi_buf_str(&o->reason, wm_reason_text(why));
         return;
     }
     o->ratio = wmi_f64(r.ratio);
     if (!__builtin_isfinite(r.low) || !__builtin_isfinite(r.high)) {
-        wm_reason why = interval_reason(&r, cell(base, b, IN_STDDEV), cell(cont, c, IN_STDDEV));
+        why = interval_reason(&r, cell(base, b, IN_STDDEV), cell(cont, c, IN_STDDEV));
         o->low = o->high = wmi_null(why);
         o->verdict = "undecided";
         wmi_buf_str(&o->reason, wm_reason_text(why));
@@ -222,7 +211,22 @@ static void weigh(outcome *o, const side *base, size_t b, const side *cont, size
     }
     o->low = wmi_f64(r.low);
     o->high = wmi_f64(r.high);
-    o->verdict = judge(r.low, r.high, threshold, text(cont, c, IN_BETTER), mean_b.as.f64 < 0);
+    o->verdict = judge(r.low, r.high, threshold, text(cont, c, IN_BETTER), den.mean < 0);
+}
+
+static void weigh(outcome *o, const side *base, size_t b, const side *cont, size_t c, double threshold) {
+    wm_value mean_b = cell(base, b, IN_MEAN), mean_c = cell(cont, c, IN_MEAN);
+    const char *unit_b = text(base, b, IN_UNIT), *unit_c = text(cont, c, IN_UNIT);
+    o->verdict = "missing";
+    if (mean_b.type == WM_NULL || mean_c.type == WM_NULL) {
+        o->ratio = o->low = o->high = mean_b.type == WM_NULL ? wmi_null(WM_REASON_NO_BASELINE) : mean_c;
+        note_missing(o, base, b);
+        note_missing(o, cont, c);
+    } else if (strcmp(unit_b, unit_c) != 0) {
+        wmi_buf_printf(&o->reason, "the units differ: '%s' and '%s'", unit_b, unit_c);
+    } else {
+        weigh_means(o, base, b, cont, c, threshold);
+    }
 }
 
 /* ---- the table ---- */
