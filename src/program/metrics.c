@@ -4,8 +4,8 @@
 
 #include "backend/backend.h"
 #include "formula/formula.h"
+#include "input/groups.h"
 #include "session/measure.h"
-#include "sweep/groups.h"
 #include "table/table.h"
 
 enum {

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "sweep/groups.h"
+#include "input/groups.h"
 
 enum { RUNS_DEFAULT = 10, WARMUP_DEFAULT = 1, MIN_RUNS_DEFAULT = 10, MAX_RUNS_DEFAULT = 100000 };
 static const int64_t timeout_default_ns = 30000000000; /* of a configuration run until it is good enough */

@@ -1,16 +1,16 @@
-/** sweep/: axes and configurations, options, the plan, steps, stop rules, and what a
- *  benchmark's function is handed. May include base/, stats/, formula/, machine/,
- *  samples/, backend/, table/ and session/. */
+/** sweep/: the configurations of a benchmark, the plan, steps, stop rules, and what its
+ *  function is handed. May include base/, stats/, formula/, machine/, samples/, backend/,
+ *  table/, input/ and session/. */
 #ifndef WMI_SWEEP_SWEEP_H
 #define WMI_SWEEP_SWEEP_H
 
 #include <sched.h>
 
+#include "input/axes.h"
+#include "input/options.h"
 #include "session/session.h"
 #include "stats/stats.h"
-#include "sweep/axes.h"
 #include "sweep/cursor.h"
-#include "sweep/options.h"
 #include "sweep/pool.h"
 #include "sweep/state.h"
 #include "sweep/stop.h"

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "input/axes.h"
 #include "samples/samples.h"
-#include "sweep/axes.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

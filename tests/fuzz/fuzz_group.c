@@ -1,7 +1,7 @@
 /* Files of metric groups. */
 #include <stdlib.h>
 
-#include "sweep/groups.h"
+#include "input/groups.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sweep/options.h"
+#include "input/options.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

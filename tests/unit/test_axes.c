@@ -7,8 +7,8 @@
 
 #include <cmocka.h>
 
+#include "input/axes.h"
 #include "samples/samples.h"
-#include "sweep/axes.h"
 
 static wmi_axis parse(const char *text) {
     wmi_axis axis;

@@ -12,7 +12,7 @@
 
 #include "backend/backend.h"
 #include "formula/formula.h"
-#include "sweep/groups.h"
+#include "input/groups.h"
 
 static wm_status parse(const char *text, wmi_group *g, wm_error *err) {
     return wmi_group_parse("g", "g.metrics", text, strlen(text), g, err);

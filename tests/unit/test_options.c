@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "sweep/option_table.h"
+#include "input/option_table.h"
 
 /* Parse a text over what *o holds; the words are split as a benchmark's text is. */
 static wm_status parse(wmi_options *o, const char *text, bool program, const char *where, wm_error *err) {

@@ -5,10 +5,10 @@
  *      metrics: cache-references, cache-misses
  *      derive: cache_miss_ratio = `cache-misses`/`cache-references`
  *  metrics and derive may repeat. */
-#ifndef WMI_SWEEP_GROUPS_H
-#define WMI_SWEEP_GROUPS_H
+#ifndef WMI_INPUT_GROUPS_H
+#define WMI_INPUT_GROUPS_H
 
-#include "sweep/options.h"
+#include "input/options.h"
 
 typedef struct wmi_group {
     char *name, *text;

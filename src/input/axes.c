@@ -1,10 +1,10 @@
-#include "sweep/axes.h"
+#include "input/axes.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "sweep/axis_range.h"
-#include "sweep/value_list.h"
+#include "input/axis_range.h"
+#include "input/value_list.h"
 
 /* ---- ranges ---- */
 

@@ -1,4 +1,4 @@
-#include "sweep/option_table.h"
+#include "input/option_table.h"
 
 #include <stddef.h>
 

@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 
 #include "base/file.h"
-#include "sweep/groups.h"
+#include "input/groups.h"
 
 #define SUFFIX ".metrics"
 enum { GROUP_FILE_MAX = 1 << 20 };

@@ -1,10 +1,10 @@
-#include "sweep/groups.h"
+#include "input/groups.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "formula/formula.h"
-#include "sweep/option_table.h"
+#include "input/option_table.h"
 
 typedef struct span {
     const char *text;

@@ -1,9 +1,9 @@
-#include "sweep/value_list.h"
+#include "input/value_list.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "sweep/axis_range.h"
+#include "input/axis_range.h"
 
 /* ---- items ---- */
 

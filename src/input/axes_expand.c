@@ -1,7 +1,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sweep/axes.h"
+#include "input/axes.h"
 
 enum { CONFIGS_MAX = 10000000 };
 

@@ -1,10 +1,10 @@
 /** Lists of values as they are written, and the typed values they make. Private to
  *  sweep/. */
-#ifndef WMI_SWEEP_VALUE_LIST_H
-#define WMI_SWEEP_VALUE_LIST_H
+#ifndef WMI_INPUT_VALUE_LIST_H
+#define WMI_INPUT_VALUE_LIST_H
 
-#include "sweep/axes.h"
-#include "sweep/value_text.h"
+#include "input/axes.h"
+#include "input/value_text.h"
 
 typedef struct wmi_items {
     wmi_item *v;

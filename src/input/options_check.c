@@ -1,8 +1,8 @@
 /* What options contradict. */
 #include <string.h>
 
-#include "sweep/axes.h"
-#include "sweep/option_table.h"
+#include "input/axes.h"
+#include "input/option_table.h"
 
 static const char *name_of(size_t id) { return wmi_option_table[id].name; }
 

@@ -1,9 +1,9 @@
-#include "sweep/options.h"
+#include "input/options.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "sweep/option_table.h"
+#include "input/option_table.h"
 
 /* ---- lists ---- */
 

@@ -1,7 +1,10 @@
-/** The options of a sweep and of a benchmark program: one table makes the parser,
+/** input/: what people write: options, axes, configurations, metric groups; from text to data.
+ *  May include base/, formula/ and samples/.
+ *
+ *  The options of a sweep and of a benchmark program: one table makes the parser,
  *  --help, and the check of what a benchmark's own option text may hold. */
-#ifndef WMI_SWEEP_OPTIONS_H
-#define WMI_SWEEP_OPTIONS_H
+#ifndef WMI_INPUT_OPTIONS_H
+#define WMI_INPUT_OPTIONS_H
 
 #include "base/text.h"
 

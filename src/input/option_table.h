@@ -1,8 +1,8 @@
 /** The one table of options, and how the value of each is read. Private to sweep/. */
-#ifndef WMI_SWEEP_OPTION_TABLE_H
-#define WMI_SWEEP_OPTION_TABLE_H
+#ifndef WMI_INPUT_OPTION_TABLE_H
+#define WMI_INPUT_OPTION_TABLE_H
 
-#include "sweep/options.h"
+#include "input/options.h"
 
 /** What an option takes, and the type of its member of wmi_options. */
 typedef enum wmi_option_kind {

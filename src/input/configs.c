@@ -1,7 +1,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sweep/value_list.h"
+#include "input/value_list.h"
 
 typedef struct axis_list {
     wmi_axis *v;

@@ -1,7 +1,7 @@
 /* The option table as text. */
 #include <string.h>
 
-#include "sweep/option_table.h"
+#include "input/option_table.h"
 
 enum { HELP_COLUMN = 28, HELP_WIDTH = 80 };
 

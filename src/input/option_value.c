@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "formula/formula.h"
-#include "sweep/axes.h"
-#include "sweep/option_table.h"
-#include "sweep/value_text.h"
+#include "input/axes.h"
+#include "input/option_table.h"
+#include "input/value_text.h"
 
 enum { SHOWN_MAX = 100 };
 

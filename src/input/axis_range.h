@@ -1,8 +1,8 @@
 /** Ranges, first:last:step. Private to sweep/. */
-#ifndef WMI_SWEEP_AXIS_RANGE_H
-#define WMI_SWEEP_AXIS_RANGE_H
+#ifndef WMI_INPUT_AXIS_RANGE_H
+#define WMI_INPUT_AXIS_RANGE_H
 
-#include "sweep/value_text.h"
+#include "input/value_text.h"
 
 enum { WMI_AXIS_VALUES_MAX = 100000 };
 

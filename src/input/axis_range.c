@@ -1,4 +1,4 @@
-#include "sweep/axis_range.h"
+#include "input/axis_range.h"
 
 #include <math.h>
 #include <stdlib.h>

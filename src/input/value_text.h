@@ -1,7 +1,7 @@
 /** How axes and configurations are written: names, tags and values. Private to
  *  sweep/. */
-#ifndef WMI_SWEEP_VALUE_TEXT_H
-#define WMI_SWEEP_VALUE_TEXT_H
+#ifndef WMI_INPUT_VALUE_TEXT_H
+#define WMI_INPUT_VALUE_TEXT_H
 
 #include "base/text.h"
 

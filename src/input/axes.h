@@ -1,6 +1,6 @@
 /** Axes and the configurations they span. */
-#ifndef WMI_SWEEP_AXES_H
-#define WMI_SWEEP_AXES_H
+#ifndef WMI_INPUT_AXES_H
+#define WMI_INPUT_AXES_H
 
 #include "base/text.h"
 

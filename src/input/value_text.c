@@ -1,4 +1,4 @@
-#include "sweep/value_text.h"
+#include "input/value_text.h"
 
 #include <stdlib.h>
 #include <string.h>
