@@ -118,8 +118,6 @@ wm_status wmi_error_set(wm_error *err, wm_status code, int native_code, const ch
     return code;
 }
 
-wm_status wmi_error_nomem(wm_error *err) { return wmi_error_set(err, WM_ENOMEM, 0, "out of memory"); }
-
 /* strerror follows the locale's language and need not be thread-safe. */
 const char *wmi_errno_text(int errnum) {
     const char *text = strerrordesc_np(errnum);

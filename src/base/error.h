@@ -15,7 +15,10 @@
 wm_status wmi_error_set(wm_error *err, wm_status code, int native_code, const char *fmt, ...) WM_PRINTF(4, 5);
 wm_status wmi_error_vset(wm_error *err, wm_status code, int native_code, const char *fmt, va_list args);
 /** The same for memory that could not be had. */
-wm_status wmi_error_nomem(wm_error *err);
+static inline wm_status wmi_error_nomem(wm_error *err) {
+    (void)wmi_error_set(err, WM_ENOMEM, 0, "%s", wm_status_text(WM_ENOMEM));
+    return WM_ENOMEM; /* as a constant, so that a checker knows that no call that failed says WM_OK */
+}
 /** The system's phrase for an errno, in English in every locale. Static; any
  *  thread. */
 const char *wmi_errno_text(int errnum);
