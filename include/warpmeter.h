@@ -516,12 +516,13 @@ WM_API wm_status wm_table_context(const wm_table *table, size_t index, const cha
 
 typedef struct wm_write_opts {
     size_t struct_size;
-    bool color;    /**< text: ANSI styles */
-    bool unicode;  /**< text: ± and µ; otherwise plain ASCII */
-    int32_t width; /**< text: columns of the terminal; 0: no limit */
+    bool color;       /**< text: ANSI styles */
+    bool unicode;     /**< text: ± and µ; otherwise plain ASCII */
+    int32_t width;    /**< text: columns of the terminal; 0: no limit */
+    bool no_warnings; /**< text: leave the context's warnings out (they were shown already) */
 } wm_write_opts;
 #define WM_WRITE_OPTS_INIT                                                                                   \
-    { sizeof(wm_write_opts), false, false, 0 }
+    { sizeof(wm_write_opts), false, false, 0, false }
 
 /** Read a file that this library wrote: JSON or CSV (whose context lies beside
  *  it in FILE.context.json). `format` NULL: from the suffix.

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/file.h"
 #include "program/program.h"
 #include "sink/sink.h"
 
@@ -126,8 +125,7 @@ static wm_status outputs_check(const wmi_options *o, wm_error *err) {
     const wmi_sink *sink;
     wm_status status = o->format ? wmi_sink_by_name(o->format, &sink, err) : WM_OK;
     for (size_t i = 0; i < o->out.n && status == WM_OK; i++) {
-        status = wmi_sink_by_path(o->out.v[i], &sink, err);
-        if (status == WM_OK) status = wmi_file_check(o->out.v[i], err);
+        status = wmi_sink_check(o->out.v[i], NULL, err);
     }
     return status;
 }
@@ -135,6 +133,7 @@ static wm_status outputs_check(const wmi_options *o, wm_error *err) {
 static wm_status sweeps_create(program *p, int argc, const char *const *argv, wm_error *err) {
     const size_t n = wmi_benchmark_count();
     p->sweeps = calloc(n + 1, sizeof(wm_sweep *));
+    p->sweep_count = 0;
     if (!p->sweeps) return wmi_error_nomem(err);
     for (size_t i = 0; i < n; i++) {
         const wm_benchmark *b = wmi_benchmark_at(i);
@@ -264,6 +263,7 @@ static int run(program *p, int argc, const char *const *argv) {
         wmi_options_check(&p->options, &err) != WM_OK)
         return complain(p, WMI_EXIT_USAGE, &err);
     p->out_opts = wmi_terminal_opts(stdout, p->options.color);
+    p->out_opts.no_warnings = p->options.verbosity >= 0; /* on_log shows them as they come */
     if (say_and_leave(p, &status)) return status;
     status = prepare(p, argc, argv);
     if (status != WMI_EXIT_OK) return status;

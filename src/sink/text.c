@@ -194,6 +194,7 @@ static bool draw_block(const canvas *c, const wmi_block *b) {
 
 static void put_warnings(const canvas *c, const wm_table *t) {
     bool first = true;
+    if (c->opts.no_warnings) return;
     for (size_t i = 0; i < wm_table_context_count(t); i++) {
         const char *key;
         wm_value v;

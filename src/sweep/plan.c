@@ -28,18 +28,6 @@ static wm_status row_add(const wm_sweep *sweep, wm_table *t, const wmi_gauge *g)
     return status;
 }
 
-static wm_status columns_add(wm_table *t) {
-    static const struct {
-        const char *name;
-        wm_type type;
-    } columns[] = {{"benchmark", WM_STR}, {"metric", WM_STR}, {"unit", WM_STR},      {"backend", WM_STR},
-                   {"pass", WM_I64},      {"window", WM_STR}, {"disturbs", WM_BOOL}, {"reason", WM_STR}};
-    wm_status status = WM_OK;
-    for (size_t i = 0; i < sizeof columns / sizeof *columns && status == WM_OK; i++)
-        status = wmi_table_add_column(t, columns[i].name, columns[i].type, "", NULL);
-    return status;
-}
-
 static const char *order_name(wmi_order order) {
     static const char *const names[] = {"sequential", "interleaved", "random"};
     return names[order];
@@ -116,8 +104,8 @@ static wm_status context_add(const wm_sweep *sweep, wm_table *t) {
 wm_status wm_sweep_plan(wm_sweep *sweep, wm_table **out, wm_error *err) {
     wm_status status = wmi_sweep_settle(sweep, err);
     if (status != WM_OK) return status;
-    wm_table *t = wmi_table_create("plan");
-    status = t ? columns_add(t) : WM_ENOMEM;
+    wm_table *t = wmi_schema_table(wmi_schema_of("plan"), 0, NULL, NULL);
+    status = t ? WM_OK : WM_ENOMEM;
     for (size_t i = 0; i < sweep->measure->gauge_count && status == WM_OK; i++)
         status = row_add(sweep, t, &sweep->measure->gauges[i]);
     if (status == WM_OK) status = context_add(sweep, t);

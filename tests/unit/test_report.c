@@ -19,7 +19,7 @@ static void assert_shown(const wm_table *t, const wmi_sink *sink, wm_write_opts 
 }
 
 static wm_write_opts options(bool unicode, int32_t width) {
-    return (wm_write_opts){sizeof(wm_write_opts), false, unicode, width};
+    return (wm_write_opts){sizeof(wm_write_opts), false, unicode, width, false};
 }
 
 static void assert_text(const wm_table *t, const char *expected) {

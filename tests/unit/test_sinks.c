@@ -146,8 +146,8 @@ static void assert_golden(const char *name, const char *text, size_t n) {
 
 static void every_sink_writes_its_golden_file(void **state) {
     (void)state;
-    const wm_write_opts plain = WM_WRITE_OPTS_INIT, unicode = {sizeof plain, false, true, 0},
-                        color = {sizeof plain, true, true, 100};
+    const wm_write_opts plain = WM_WRITE_OPTS_INIT, unicode = {sizeof plain, false, true, 0, false},
+                        color = {sizeof plain, true, true, 100, false};
     const struct {
         const char *name;
         const wmi_sink *sink;
@@ -191,7 +191,7 @@ static void golden_files_read_back_to_an_equal_table(void **state) {
 /* What is shown to people holds no byte that a terminal acts on. */
 static void texts_for_people_hold_no_control_bytes(void **state) {
     (void)state;
-    const wm_write_opts unicode = {sizeof unicode, false, true, 0}, plain = WM_WRITE_OPTS_INIT;
+    const wm_write_opts unicode = {sizeof unicode, false, true, 0, false}, plain = WM_WRITE_OPTS_INIT;
     const wmi_sink *const sinks[] = {&wmi_sink_text, &wmi_sink_markdown, &wmi_sink_text};
     wm_table *t = everything();
     for (size_t i = 0; i < 3; i++) {
