@@ -52,7 +52,10 @@ static wm_status allocate(const range *r, double count, wm_value **values, size_
 }
 
 static wm_status check_step(const range *r, bool zero, bool away) {
-    if (zero) return wmi_reader_fail(r->reader, "the step of a range must not be 0");
+    if (zero) {
+        wmi_reader_fail(r->reader, "the step of a range must not be 0");
+        return WM_EPARSE; /* a constant, for checkers that look for a division by zero */
+    }
     if (away)
         return wmi_reader_fail(r->reader, "a step of %.*s does not lead from %.*s to %.*s",
                                (int)r->parts[2].n, r->parts[2].text, (int)r->parts[0].n, r->parts[0].text,
@@ -76,7 +79,7 @@ static wm_status whole_values(const range *r, const int64_t x[3], wm_value **val
 
 /* Digits behind the point that a number is written with: 2 for 0.25 and for 25e-2. */
 static int decimals(part p) {
-    const char *point = memchr(p.text, '.', p.n);
+    const char *point = p.n ? memchr(p.text, '.', p.n) : NULL;
     size_t mantissa = 0;
     while (mantissa < p.n && p.text[mantissa] != 'e' && p.text[mantissa] != 'E') mantissa++;
     int64_t exponent = 0;

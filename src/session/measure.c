@@ -138,7 +138,7 @@ static wm_status sources_plan(wmi_measure *m, wm_error *err) {
         free(joint_of[b]);
         wmi_plan_free(&plans[b]);
     }
-    return status;
+    return status; /* NOLINT(clang-analyzer-unix.Malloc): the loop before freed every joint_of */
 }
 
 static wm_status sources_open(wmi_measure *m, void (*warn)(void *, const char *), void *user, wm_error *err) {

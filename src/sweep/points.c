@@ -260,6 +260,7 @@ wm_status wmi_sweep_settle(wm_sweep *sweep, wm_error *err) {
     if (status == WM_OK) status = points_filter(sweep, err);
     for (size_t i = 0; i < sweep->point_count && status == WM_OK; i++) {
         wmi_point *p = &sweep->points[i];
+        /* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): the filter moved those it kept over those it freed */
         if (wmi_samples_config(sweep->session->samples, sweep->bench, p->count, p->names, p->values,
                                &p->config) != WM_OK)
             status = wmi_error_nomem(err);

@@ -95,19 +95,19 @@ static wm_status unknown_input(const wmi_derived *d, const char *input, const ch
     return status;
 }
 
-/* names[0..count) are known; those of the derived metrics are added as they come. */
-static wm_status check_each(const wmi_derived *derived, size_t derived_count, const char **names,
-                            size_t count, wm_error *err) {
-    for (size_t i = 0; i < derived_count; i++) {
+/* names[0..known_count) are known; those of the derived metrics are added as they come. */
+static wm_status check_each(const wmi_derived *derived, size_t count, const char **names, size_t known_count,
+                            wm_error *err) {
+    for (size_t i = 0; i < count; i++) {
         const wmi_derived *d = &derived[i];
         for (size_t k = 0; k < d->input_count; k++)
-            if (!is_among(d->inputs[k], names, count))
-                return unknown_input(d, d->inputs[k], names, count, err);
-        if (is_among(d->name, names, count))
+            if (!is_among(d->inputs[k], names, known_count))
+                return unknown_input(d, d->inputs[k], names, known_count, err);
+        if (is_among(d->name, names, known_count))
             return wmi_error_set(
                 err, WM_EINVAL, 0,
                 "the derived metric '%s' needs a name that no other metric and no parameter has", d->name);
-        names[count++] = d->name;
+        names[known_count++] = d->name;
     }
     return WM_OK;
 }
