@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -70,6 +71,10 @@ static int replace(const wmi_file_target *target, const char *bytes, size_t n) {
     return error;
 }
 
+static bool is_replaced(const wmi_file_target *target) {
+    return target->kind == WMI_TARGET_NEW || target->kind == WMI_TARGET_REGULAR;
+}
+
 static wm_status write_stream(const char *path, const wmi_file_target *target, const char *bytes, size_t n,
                               wm_error *err) {
     wm_error cause = WM_ERROR_INIT;
@@ -85,7 +90,7 @@ wm_status wmi_file_replace(const char *path, const char *bytes, size_t n, wm_err
     wmi_file_target target;
     wm_status status = wmi_file_target_find(path, &target, err);
     if (status != WM_OK) return status;
-    if (target.kind == WMI_TARGET_NEW || target.kind == WMI_TARGET_REGULAR) {
+    if (is_replaced(&target)) {
         int error = replace(&target, bytes, n);
         if (error) status = wmi_file_error(err, error, path);
     } else {
@@ -93,4 +98,43 @@ wm_status wmi_file_replace(const char *path, const char *bytes, size_t n, wm_err
     }
     wmi_file_target_release(&target);
     return status;
+}
+
+bool wmi_file_is_replaced(const char *path) {
+    wmi_file_target target;
+    if (wmi_file_target_find(path, &target, NULL) != WM_OK) return false;
+    bool replaced = is_replaced(&target);
+    wmi_file_target_release(&target);
+    return replaced;
+}
+
+static const char *last_part(const char *path) {
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+static bool same_inode(const struct stat *a, const struct stat *b) {
+    return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
+/* Names in one folder, which is what a rename acts on: hard links are two files here. */
+bool wmi_file_same(const char *a, const char *b) {
+    wmi_file_target x, y;
+    if (wmi_file_target_find(a, &x, NULL) != WM_OK) return false;
+    bool same = false;
+    if (wmi_file_target_find(b, &y, NULL) == WM_OK) {
+        struct stat folder_x, folder_y;
+        same = is_replaced(&x) && is_replaced(&y) && strcmp(last_part(x.path), last_part(y.path)) == 0 &&
+               stat(x.folder, &folder_x) == 0 && stat(y.folder, &folder_y) == 0 &&
+               same_inode(&folder_x, &folder_y);
+        wmi_file_target_release(&y);
+    }
+    wmi_file_target_release(&x);
+    return same;
+}
+
+bool wmi_file_is_open_as(const char *path, int fd) {
+    struct stat named, opened;
+    return wmi_file_is_replaced(path) && stat(path, &named) == 0 && fstat(fd, &opened) == 0 &&
+           same_inode(&named, &opened);
 }

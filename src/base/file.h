@@ -18,7 +18,15 @@ wm_status wmi_file_replace(const char *path, const char *bytes, size_t n, wm_err
 /** Write all bytes to an open descriptor; short writes, EINTR and EAGAIN are
  *  handled, and a closed pipe is an error, not a signal. */
 wm_status wmi_fd_write(int fd, const char *bytes, size_t n, wm_error *err);
-/** The whole file, NUL-terminated; the caller frees *out. At most 4 GiB. */
+/** Is `path` a file that wmi_file_replace would replace or make, and no device, pipe
+ *  or open descriptor? */
+bool wmi_file_is_replaced(const char *path);
+/** Do both paths name one such file, under whatever names, there yet or not? */
+bool wmi_file_same(const char *a, const char *b);
+/** Is `path` such a file, and the one that the descriptor writes to? */
+bool wmi_file_is_open_as(const char *path, int fd);
+/** The whole text file, NUL-terminated; the caller frees *out. At most 4 GiB, and no
+ *  NUL byte: a device such as /dev/zero is refused at its first. */
 wm_status wmi_file_read(const char *path, char **out, size_t *n, wm_error *err);
 
 /** A file that grows line by line and is never half a line: raw samples. Held

@@ -1,6 +1,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -12,11 +13,14 @@ enum { CHUNK = 1 << 16 };
 
 static wm_status read_error(wm_error *err, int errnum, const char *path) {
     if (errnum == ENOMEM) return wmi_error_nomem(err);
-    return wmi_error_set(err, WM_EIO, errnum, "cannot read '%s': %s", path,
+    if (errnum == EILSEQ)
+        return wmi_error_set(err, WM_EPARSE, 0, "'%.300s' holds a NUL byte: it is no text", path);
+    return wmi_error_set(err, WM_EIO, errnum, "cannot read '%.300s': %s", path,
                          errnum == EFBIG ? "it is larger than 4 GiB" : wmi_errno_text(errnum));
 }
 
-/* The size is only a hint: pipes have none, and files grow. 0, or an errno. */
+/* The size is only a hint: pipes have none, and files grow. 0, or an errno; EILSEQ for
+ * a NUL byte. */
 static int read_all(int fd, char **out, size_t *size) {
     struct stat st;
     if (fstat(fd, &st) != 0) return errno;
@@ -37,7 +41,9 @@ static int read_all(int fd, char **out, size_t *size) {
         }
         ssize_t got = read(fd, bytes + n, cap - n - 1);
         if (got == 0) break;
-        if (got > 0)
+        if (got > 0 && memchr(bytes + n, '\0', (size_t)got))
+            error = EILSEQ;
+        else if (got > 0)
             n += (size_t)got;
         else if (errno != EINTR)
             error = errno;

@@ -15,8 +15,8 @@ enum { LINKS_MAX = 40 }; /* as many as the kernel follows */
 wm_status wmi_file_error(wm_error *err, int errnum, const char *path) {
     bool permission = errnum == EACCES || errnum == EPERM || errnum == EROFS;
     if (errnum == ENOMEM) return wmi_error_nomem(err);
-    return wmi_error_set(err, permission ? WM_EPERM : WM_EIO, errnum, "cannot write '%s': %s", path,
-                         wmi_errno_text(errnum));
+    return wmi_error_set(err, permission ? WM_EPERM : WM_EIO, errnum, "cannot write '%.300s': %s", path,
+                         wmi_errno_text(errnum)); /* a longer path would crowd out the cause */
 }
 
 /* The descriptor that a name such as /dev/stdout stands for, or -1. Opening such
@@ -75,6 +75,20 @@ static char *follow_links(const char *path) {
     return NULL;
 }
 
+/* The same for a link that leads to such a name. */
+static int descriptor_behind(const char *path) {
+    char *at = wmi_strdup(path);
+    int fd = -1;
+    for (int i = 0; at && fd < 0 && i < LINKS_MAX; i++) {
+        fd = descriptor_of(at);
+        char *next = fd < 0 ? read_link(at) : NULL;
+        free(at);
+        at = next;
+    }
+    free(at);
+    return fd;
+}
+
 static int may_write(const char *path, int mode) {
     return faccessat(AT_FDCWD, path, mode, AT_EACCESS) == 0 ? 0 : errno;
 }
@@ -92,7 +106,7 @@ static int locate(const char *path, wmi_file_target *t) {
 
 static int examine(const char *path, wmi_file_target *t) {
     struct stat st;
-    t->fd = descriptor_of(path);
+    t->fd = descriptor_behind(path);
     if (t->fd >= 0) {
         t->kind = WMI_TARGET_DESCRIPTOR;
         int flags = fcntl(t->fd, F_GETFL);

@@ -2,6 +2,7 @@
  * rows are walked here, so that only one row at a time is a tree of values. A file
  * of a million rows would otherwise take twenty times its size. */
 #include <jansson.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,6 +13,7 @@ typedef struct reader {
     size_t n, at;
     json_t *head;   /* the members of the outermost object, but for the rows */
     size_t rows_at; /* where the array begins; SIZE_MAX: there is none */
+    bool reals;     /* a whole number was too large for 64 bits: those beside it came as doubles */
     wm_table *table;
     json_t *keys; /* the names of the columns as they are in the file */
     wm_error *err;
@@ -48,8 +50,13 @@ static bool take(reader *r, char c) {
 static wm_status take_value(reader *r, json_t **out) {
     json_error_t e;
     skip_blank(r);
-    json_t *v = json_loadb(r->text + r->at, r->n - r->at,
-                           JSON_DECODE_ANY | JSON_DISABLE_EOF_CHECK | JSON_REJECT_DUPLICATES, &e);
+    const size_t flags = JSON_DECODE_ANY | JSON_DISABLE_EOF_CHECK | JSON_REJECT_DUPLICATES;
+    json_t *v = json_loadb(r->text + r->at, r->n - r->at, flags, &e);
+    /* A double may be written as a whole number that is none of 64 bits; see convert. */
+    if (!v && json_error_code(&e) == json_error_numeric_overflow) {
+        r->reals = true;
+        v = json_loadb(r->text + r->at, r->n - r->at, flags | JSON_DECODE_INT_AS_REAL, &e);
+    }
     if (!v) {
         if (json_error_code(&e) == json_error_out_of_memory || !e.text[0]) return wmi_error_nomem(r->err);
         return fail_at(r, r->at + (e.position > 0 ? (size_t)e.position : 0), e.text);
@@ -105,6 +112,7 @@ static wm_status take_member(reader *r) {
 }
 
 static wm_status take_head(reader *r) {
+    if (r->n >= 3 && memcmp(r->text, "\xef\xbb\xbf", 3) == 0) r->at = 3; /* a byte order mark */
     if (!take(r, '{')) return fail(r, "this is no JSON object");
     for (wm_status s; !take(r, '}');) {
         if (json_object_size(r->head) + (r->rows_at != SIZE_MAX) > 0 && !take(r, ','))
@@ -165,11 +173,16 @@ static wm_value null_of(const json_t *reason, wm_reason otherwise) {
     return wmi_null(slug ? wmi_reason_from_slug(slug, strlen(slug)) : otherwise);
 }
 
+/* A whole number that a double holds as it was written. */
+static bool is_exact(double x) { return fabs(x) < 0x1p53 && x == floor(x); }
+
 /* A value of the wanted type. A string is copied to *text, which the caller frees.
  * WM_EINVAL where the type does not fit. */
-static wm_status convert(const json_t *v, wm_type type, wm_value *out, char **text) {
+static wm_status convert(const reader *r, const json_t *v, wm_type type, wm_value *out, char **text) {
     if (type == WM_I64 && json_is_integer(v))
         *out = wmi_i64(json_integer_value(v));
+    else if (type == WM_I64 && r->reals && json_is_real(v) && is_exact(json_real_value(v)))
+        *out = wmi_i64((int64_t)json_real_value(v));
     else if (type == WM_F64 && json_is_number(v))
         *out = wmi_f64(json_number_value(v));
     else if (type == WM_BOOL && json_is_boolean(v))
@@ -193,7 +206,7 @@ static wm_status add_context(reader *r, size_t i, const json_t *entry) {
     if (value && !json_is_null(value)) {
         if (!parse_type(json_object_get(entry, "type"), &type))
             return wrong(r, "context entry", i, "its \"type\" is none of int64, double, string and bool");
-        s = convert(value, type, &v, &text);
+        s = convert(r, value, type, &v, &text);
         if (s == WM_EINVAL) return wrong(r, "context entry", i, "its \"value\" is not of its \"type\"");
     }
     char *name = s == WM_OK ? plain_text(key) : NULL;
@@ -261,7 +274,7 @@ static wm_status set_cell(reader *r, size_t row, size_t column, const json_t *v,
     wm_status s = WM_OK;
     char *text = NULL;
     wm_table_column(r->table, column, &c);
-    if (v && !json_is_null(v)) s = convert(v, c.type, &value, &text);
+    if (v && !json_is_null(v)) s = convert(r, v, c.type, &value, &text);
     if (s == WM_EINVAL)
         return wmi_error_set(r->err, WM_EPARSE, 0, "%s: line %zu: column '%s' takes %s %s or null", r->path,
                              line_at(r, r->at), c.name, c.type == WM_I64 ? "an" : "a", wmi_json_type(c.type));

@@ -44,15 +44,29 @@ refuse array.json 'array.json: line 1: this is no JSON object'
 printf 'name,age\r\nx,1\r\n' >foreign.csv
 refuse foreign.csv 'foreign.csv has no column of a table of warpmeter'
 printf '\001\377\376\000\002\033[1m' >junk.json
-refuse junk.json 'junk.json: line 1: this is no JSON object'
+refuse junk.json "'junk.json' holds a NUL byte: it is no text"
 cp junk.json junk.csv
-refuse junk.csv 'junk.csv holds a NUL byte: it is no text'
+refuse junk.csv "'junk.csv' holds a NUL byte: it is no text"
 sed 's/"mean": 1000,/"mean": "much",/' good.json >typed.json
 refuse typed.json "typed.json: line 52: column 'mean' takes a double or null"
 sed 's/"mean": 1000,/"mean": 1e999,/' good.json >large.json
 refuse large.json 'large.json: line 52: '
 echo text >notes.txt
 refuse notes.txt 'text is only written; csv and json are read as well'
+
+# A device that never ends is not read into memory for ever.
+try timeout 60 "$BIN/warpmeter" show /dev/zero --from csv
+expect_refused "warpmeter: '/dev/zero' holds a NUL byte: it is no text"
+
+# A path that fills the message leaves room for the cause.
+try warpmeter show "$(printf '%0600d' 0).json"
+expect_refused ': File name too long'
+
+# A byte order mark, as other programs put it in front.
+{ printf '\357\273\277' && cat good.json; } >mark.json
+try warpmeter show mark.json --format json
+expect_status 0
+expect_same ../stdout good.json
 
 # A read that fails half way, and one that is not permitted.
 try warpmeter show /proc/self/mem --from json

@@ -392,7 +392,7 @@ static void a_file_is_read_whole(void **state) {
     size_t n;
     char *big = malloc(500000);
     assert_non_null(big);
-    for (int i = 0; i < 500000; i++) big[i] = (char)(i * 7 >> 2);
+    for (int i = 0; i < 500000; i++) big[i] = (char)(1 + (i * 7 >> 2) % 255);
     assert_int_equal(wmi_file_replace("big", big, 500000, NULL), WM_OK);
     assert_int_equal(wmi_file_read("big", &bytes, &n, NULL), WM_OK);
     assert_int_equal(n, 500000);
@@ -524,6 +524,63 @@ static void an_appender_refuses_what_is_no_file(void **state) {
     assert_null(a);
 }
 
+static void one_file_has_many_names(void **state) {
+    (void)state;
+    put("a", "1");
+    assert_int_equal(mkdir("folder", 0777), 0);
+    assert_int_equal(symlink("a", "link"), 0);
+    assert_int_equal(symlink("new", "dangling"), 0);
+    assert_int_equal(symlink("..", "folder/up"), 0);
+    assert_int_equal(link("a", "hard"), 0);
+    static const char *const same[][2] = {{"a", "./a"},        {"a", "folder/../a"}, {"a", "link"},
+                                          {"new", "dangling"}, {"new", "./new"},     {"folder/up/a", "link"}};
+    for (size_t i = 0; i < sizeof same / sizeof same[0]; i++) {
+        assert_true(wmi_file_same(same[i][0], same[i][1]));
+        assert_true(wmi_file_same(same[i][1], same[i][0]));
+    }
+    assert_false(wmi_file_same("a", "new"));
+    assert_false(wmi_file_same("a", "folder/a"));
+    assert_false(wmi_file_same("a", "hard")); /* a rename parts them */
+    assert_false(wmi_file_same("/dev/null", "/dev/null"));
+    assert_false(wmi_file_same("missing/a", "missing/a"));
+}
+
+static void a_file_can_be_open_already(void **state) {
+    (void)state;
+    int fd = open("a", O_WRONLY | O_CREAT, 0666);
+    char name[64];
+    assert_true(fd >= 0);
+    snprintf(name, sizeof name, "/proc/self/fd/%d", fd);
+    assert_int_equal(symlink(name, "link"), 0);
+    assert_true(wmi_file_is_open_as("./a", fd));
+    assert_false(wmi_file_is_open_as("b", fd));
+    assert_false(wmi_file_is_open_as(name, fd)); /* the descriptor itself */
+    assert_true(wmi_file_is_replaced("a"));
+    assert_true(wmi_file_is_replaced("b"));
+    assert_false(wmi_file_is_replaced(name));
+    assert_false(wmi_file_is_replaced("link"));
+    assert_false(wmi_file_is_replaced("/dev/null"));
+    /* Through the link too the bytes go on where the descriptor stands. */
+    assert_int_equal(wmi_fd_write(fd, "one ", 4, NULL), WM_OK);
+    assert_int_equal(replace("link", "two", NULL), WM_OK);
+    assert_int_equal(close(fd), 0);
+    assert_holds("a", "one two");
+}
+
+static void a_nul_byte_is_no_text(void **state) {
+    (void)state;
+    wm_error err = WM_ERROR_INIT;
+    char *bytes = NULL;
+    size_t n = 0;
+    int fd = open("a", O_WRONLY | O_CREAT, 0666);
+    assert_int_equal(wmi_fd_write(fd, "text\0", 5, NULL), WM_OK);
+    assert_int_equal(close(fd), 0);
+    assert_int_equal(wmi_file_read("a", &bytes, &n, &err), WM_EPARSE);
+    assert_string_equal(err.message, "'a' holds a NUL byte: it is no text");
+    assert_int_equal(wmi_file_read("/dev/zero", &bytes, &n, &err), WM_EPARSE);
+    assert_null(bytes);
+}
+
 #define IN_SCRATCH(test) cmocka_unit_test_setup_teardown(test, enter_scratch, leave_scratch)
 
 int main(void) {
@@ -545,6 +602,9 @@ int main(void) {
         IN_SCRATCH(a_file_is_read_whole),
         IN_SCRATCH(a_size_is_only_a_hint),
         IN_SCRATCH(what_cannot_be_read_is_reported),
+        IN_SCRATCH(a_nul_byte_is_no_text),
+        IN_SCRATCH(one_file_has_many_names),
+        IN_SCRATCH(a_file_can_be_open_already),
         IN_SCRATCH(lines_are_appended_to_an_emptied_file),
         IN_SCRATCH(a_file_has_one_writer),
         IN_SCRATCH(half_a_line_is_cut_off),

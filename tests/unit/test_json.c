@@ -247,6 +247,25 @@ static void jansson_names_what_it_refuses(void **state) {
     }
 }
 
+/* As other programs write it: 1e23 without an exponent, and a mark in front of the text. */
+static void doubles_may_look_whole(void **state) {
+    (void)state;
+    wm_table *t = read_json("\xef\xbb\xbf" HEAD "\"columns\":[{\"name\":\"i\",\"type\":\"int64\"},"
+                            "{\"name\":\"f\",\"type\":\"double\"}],"
+                            "\"rows\":[{\"i\":9007199254740991,\"f\":100000000000000000000000},"
+                            "{\"i\":9223372036854775807,\"f\":9007199254740993}]}");
+    assert_int_equal(wmi_table_cell(t, 0, 0).as.i64, 9007199254740991);
+    assert_true(wmi_table_cell(t, 0, 1).as.f64 == 1e23);
+    assert_int_equal(wmi_table_cell(t, 1, 0).as.i64, INT64_MAX);
+    assert_true(wmi_table_cell(t, 1, 1).as.f64 == 9007199254740992.0);
+    wm_table_destroy(t);
+    /* Rather than a number that is wrong by one, none. */
+    assert_refused(HEAD "\"columns\":[{\"name\":\"i\",\"type\":\"int64\"},"
+                        "{\"name\":\"f\",\"type\":\"double\"}],"
+                        "\"rows\":[{\"i\":9007199254740993,\"f\":100000000000000000000000}]}",
+                   WM_EPARSE, "f.json: line 1: column 'i' takes an int64 or null");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(values_survive),
@@ -260,6 +279,7 @@ int main(void) {
         cmocka_unit_test(values_of_another_type_are_refused),
         cmocka_unit_test(columns_are_checked),
         cmocka_unit_test(jansson_names_what_it_refuses),
+        cmocka_unit_test(doubles_may_look_whole),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
