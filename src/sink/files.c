@@ -2,7 +2,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/file.h"
 #include "sink/sink.h"
@@ -52,8 +51,7 @@ static wm_status render(const wmi_sink *sink, const wm_table *t, const wm_write_
 
 /* Beside a pipe or a device there is no place for a file. */
 static bool has_companion(const wmi_sink *sink, const char *path) {
-    struct stat st;
-    return sink->companion && (stat(path, &st) != 0 || S_ISREG(st.st_mode));
+    return sink->companion && wmi_file_is_replaced(path);
 }
 
 static wm_status companion_path(const wmi_sink *sink, const char *path, wmi_buf *out, wm_error *err) {
