@@ -1,5 +1,6 @@
 #include "cli.h"
 
+#include <limits.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -13,6 +14,13 @@ static const cli_option options[] = {
 static bool same_file(const char *a, const char *b) {
     struct stat sa, sb;
     return stat(a, &sa) == 0 && stat(b, &sb) == 0 && sa.st_dev == sb.st_dev && sa.st_ino == sb.st_ino;
+}
+
+/* The context of a CSV file lies beside it, and may not take the place of IN either. */
+static bool is_beside(const char *a, const char *b) {
+    char path[PATH_MAX];
+    int n = snprintf(path, sizeof path, "%s.context.json", a);
+    return n > 0 && (size_t)n < sizeof path && same_file(path, b);
 }
 
 static int write_table(const wm_table *table, const char *path, const char *format) {
@@ -29,6 +37,10 @@ static int run(const cli_args *args) {
     if (same_file(in, out))
         return cli_complain(
             CLI_BAD, "'%s' and '%s' are the same file; convert needs another name to write to", in, out);
+    if (is_beside(in, out) || is_beside(out, in))
+        return cli_complain(CLI_BAD,
+                            "'%s' lies beside '%s' as its context; convert needs another name to write to",
+                            is_beside(in, out) ? out : in, is_beside(in, out) ? in : out);
     if (strcmp(out, "-") == 0 && !args->value[TO])
         return cli_complain(CLI_BAD, "writing to standard output needs --to with the name of a format");
     int status = cli_read(in, args->value[FROM], &table);

@@ -90,3 +90,13 @@ if [ "$(id -u)" -ne 0 ]; then
     expect_status 4
     expect_error "warpmeter: cannot write 'locked/out.json': Permission denied"
 fi
+
+# The context of a CSV file is a part of it, on either side.
+cp out.csv kept.csv && cp out.csv.context.json kept.csv.context.json
+try warpmeter convert kept.csv ./kept.csv.context.json
+expect_refused "warpmeter: './kept.csv.context.json' lies beside 'kept.csv' as its context"
+expect_same kept.csv.context.json out.csv.context.json
+cp in.json new.csv.context.json
+try warpmeter convert new.csv.context.json new.csv
+expect_refused "warpmeter: 'new.csv.context.json' lies beside 'new.csv' as its context"
+expect_same new.csv.context.json in.json
