@@ -29,7 +29,8 @@ static wm_status collect_name(void *user, const wmi_metric *m, bool available, c
     return WM_OK;
 }
 
-static wm_status unknown_metric(const char *name, wm_error *err) {
+/* `why`: what the last backend said of the name. */
+static wm_status unknown_metric(const char *name, const wm_error *why, wm_error *err) {
     name_list known = {NULL, 0, 0};
     const wmi_metric_list list = {&known, collect_name};
     for (size_t b = 0; wmi_backends[b]; b++) wmi_backends[b]->list(NULL, &list, NULL);
@@ -37,21 +38,24 @@ static wm_status unknown_metric(const char *name, wm_error *err) {
     if (near && *near)
         wmi_error_set(err, WM_ENOTFOUND, 0, "unknown metric '%s'; did you mean %s?", name, near);
     else
-        wmi_error_set(err, WM_ENOTFOUND, 0, "unknown metric '%s'; --list-metrics shows those there are",
-                      name);
+        wmi_error_set(err, WM_ENOTFOUND, 0,
+                      "unknown metric '%.100s'; --list-metrics shows those there are (%s)", name,
+                      why->message);
     free(near);
     free(known.v);
     return WM_ENOTFOUND;
 }
 
 static wm_status gauge_resolve(const char *name, wmi_gauge *out, wm_error *err) {
+    wm_error why = WM_ERROR_INIT;
     for (uint32_t b = 0; wmi_backends[b]; b++) {
-        const wm_status s = wmi_backends[b]->describe(name, &out->about, err);
+        const wm_status s = wmi_backends[b]->describe(name, &out->about, &why);
         if (s == WM_ENOTFOUND) continue;
+        if (s != WM_OK && err) *err = why;
         out->backend = b;
         return s;
     }
-    return unknown_metric(name, err);
+    return unknown_metric(name, &why, err);
 }
 
 /* ---- opening and planning ---- */

@@ -84,13 +84,22 @@ static bool is_among(const char *name, const char *const *names, size_t count) {
 
 static wm_status unknown_input(const wmi_derived *d, const char *input, const char *const *names,
                                size_t count, wm_error *err) {
+    wmi_buf hint = WMI_BUF_INIT;
     char *near = wmi_nearest(input, names, count);
-    if (!near) return wmi_error_nomem(err);
+    if (near && *near)
+        wmi_buf_printf(&hint, "did you mean %s?", near);
+    else
+        wmi_buf_str(&hint, "it may read ");
+    for (size_t i = 0; near && !*near && i < count; i++)
+        wmi_buf_printf(&hint, "%s%s", i ? ", " : "", names[i]);
     wm_status status =
-        wmi_error_set(err, WM_ENOTFOUND, 0,
-                      "'%s' reads '%s', which is no metric measured here and no numeric parameter%s%s%s",
-                      d->how->formula ? wmi_formula_text(d->how->formula) : d->name, input,
-                      *near ? "; did you mean " : "", near, *near ? "?" : "");
+        near && !hint.failed
+            ? wmi_error_set(
+                  err, WM_ENOTFOUND, 0,
+                  "'%.150s' reads '%.100s', which is no metric measured here and no numeric parameter; %s",
+                  d->how->formula ? wmi_formula_text(d->how->formula) : d->name, input, hint.data)
+            : wmi_error_nomem(err);
+    wmi_buf_free(&hint);
     free(near);
     return status;
 }

@@ -37,7 +37,7 @@ export WARPMETER_METRICS="$PWD/groups"
 try warpmeter metrics 'group:*' --format csv
 expect_status 0
 expect_line 'group:mine,,,,true,,Wall time alone'
-expect_match "^group:more,,,,false,unknown metric 'zzz'.*,More than there is"
+expect_match "^group:more,,,,false,\"?unknown metric 'zzz'.*,More than there is"
 expect_match '^group:bad,,,,false,.+'
 expect_match '^group:faults,'
 export WARPMETER_METRICS="$PWD/nowhere"
