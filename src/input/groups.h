@@ -23,6 +23,8 @@ wm_status wmi_group_parse(const char *name, const char *where, const char *text,
  *  library, else the folder it was installed to, else the source tree it was built
  *  from. WM_ENOTFOUND lists the groups there are. */
 wm_status wmi_group_load(const char *name, wmi_group *out, wm_error *err);
+/** Are all of WARPMETER_METRICS folders? WM_EINVAL names one that is none. */
+wm_status wmi_group_folders_check(wm_error *err);
 /** The names of all groups that can be found, sorted, each once. */
 wm_status wmi_group_names(wmi_list *out, wm_error *err);
 void wmi_group_fini(wmi_group *g);

@@ -35,6 +35,13 @@ static wm_status add_environment(wmi_list *folders, wm_error *err) {
     return WM_OK;
 }
 
+wm_status wmi_group_folders_check(wm_error *err) {
+    wmi_list folders = {0};
+    wm_status s = add_environment(&folders, err);
+    wmi_list_free(&folders);
+    return s;
+}
+
 /* PREFIX/lib/libwarpmeter.so, or PREFIX/lib/TRIPLET/libwarpmeter.so as Debian has it;
  * a program that the library is part of, in PREFIX/bin, is served by the first too. */
 static wm_status add_beside_library(wmi_list *folders, bool *added, wm_error *err) {

@@ -7,6 +7,7 @@
 #include "base/c_locale.h"
 #include "base/clock.h"
 #include "formula/formula.h"
+#include "input/groups.h"
 #include "machine/machine.h"
 #include "table/table.h"
 
@@ -161,7 +162,8 @@ wm_status wm_doctor(wm_table **out, wm_error *err) {
     wmi_probe probe = {NULL, 0, 0, false};
     if (!out) return wmi_error_set(err, WM_EINVAL, 0, "wm_doctor needs a place for the table");
     locale_t previous = wmi_c_locale_enter(); /* findings hold numbers */
-    wm_status status = probe_timer(&probe, err);
+    wm_status status = wmi_group_folders_check(err);
+    if (status == WM_OK) status = probe_timer(&probe, err);
     if (status == WM_OK) {
         for (const wmi_backend_ops *const *b = wmi_backends; *b; b++) (*b)->probe(&probe);
         probe_formulas(&probe);

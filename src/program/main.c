@@ -4,7 +4,9 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "input/groups.h"
 #include "program/program.h"
 #include "sink/sink.h"
 
@@ -17,6 +19,8 @@ typedef struct program {
     wmi_sample_file *samples;
     wmi_progress progress;
     wm_write_opts out_opts;
+    const char *running; /* the benchmark whose functions may be called at the moment; NULL */
+    pid_t pid;           /* a child of the program has nothing to report */
 } program;
 
 /* ---- messages ---- */
@@ -121,15 +125,6 @@ static bool chosen(const wmi_options *o, const char *name) {
     return o->benchmarks.n == 0;
 }
 
-static wm_status outputs_check(const wmi_options *o, wm_error *err) {
-    const wmi_sink *sink;
-    wm_status status = o->format ? wmi_sink_by_name(o->format, &sink, err) : WM_OK;
-    for (size_t i = 0; i < o->out.n && status == WM_OK; i++) {
-        status = wmi_sink_check(o->out.v[i], NULL, err);
-    }
-    return status;
-}
-
 static wm_status sweeps_create(program *p, int argc, const char *const *argv, wm_error *err) {
     const size_t n = wmi_benchmark_count();
     p->sweeps = calloc(n + 1, sizeof(wm_sweep *));
@@ -146,6 +141,15 @@ static wm_status sweeps_create(program *p, int argc, const char *const *argv, wm
     return WM_OK;
 }
 
+/* Only a filter leaves nothing to run. */
+static wm_status configs_check(const program *p, wm_error *err) {
+    for (size_t i = 0; i < p->sweep_count; i++)
+        if (p->sweeps[i]->point_count) return WM_OK;
+    return wmi_error_set(err, WM_EEMPTY, 0,
+                         "nothing was measured: no configuration matches --filter '%.300s'",
+                         p->sweeps[0]->options.filter);
+}
+
 static int prepare(program *p, int argc, const char *const *argv) {
     wm_error err = WM_ERROR_INIT;
     wm_session_opts opts = WM_SESSION_OPTS_INIT;
@@ -155,9 +159,12 @@ static int prepare(program *p, int argc, const char *const *argv) {
     if (status == WM_OK && wmi_benchmark_count() == 0)
         status = wmi_error_set(&err, WM_EEMPTY, 0, "this program has no benchmark: use WM_BENCHMARK");
     if (status == WM_OK) status = names_check(&p->options, &err);
-    if (status == WM_OK) status = outputs_check(&p->options, &err);
+    if (status == WM_OK) status = wmi_group_folders_check(&err);
+    if (status == WM_OK) status = wmi_outputs_check(&p->options, &err);
     if (status == WM_OK) status = wm_session_create(&opts, &p->session, &err);
     if (status == WM_OK) status = sweeps_create(p, argc, argv, &err);
+    if (status == WM_OK && !p->options.dry_run && configs_check(p, &err) != WM_OK)
+        return complain(p, WMI_EXIT_NOTHING, &err);
     if (status == WM_OK && p->options.samples_path && !p->options.dry_run)
         status = wmi_sample_file_open(p->options.samples_path, p->session->samples, &p->samples, &err);
     return status == WM_OK ? WMI_EXIT_OK : complain(p, WMI_EXIT_USAGE, &err);
@@ -177,6 +184,16 @@ static int dry_run(const program *p) {
 
 /* ---- measuring ---- */
 
+/* A benchmark's function may call exit: what was measured is lost then, and that is said. */
+static program *measuring;
+
+static void report_exit(void) {
+    program *p = __atomic_load_n(&measuring, __ATOMIC_ACQUIRE);
+    if (!p || !p->running || p->pid != getpid()) return;
+    wmi_progress_clear(&p->progress);
+    fprintf(stderr, "%s: benchmark %s ended the program, so there is no table\n", p->name, p->running);
+}
+
 static int64_t steps_left(const program *p, size_t from) {
     int64_t left = 0;
     for (size_t i = from; i < p->sweep_count; i++) left += wmi_sweep_steps_left(p->sweeps[i]);
@@ -186,6 +203,7 @@ static int64_t steps_left(const program *p, size_t from) {
 static wm_status sweep_measure(program *p, size_t at, bool *lost, wm_error *err) {
     wm_sweep *sweep = p->sweeps[at];
     wm_step step = WM_STEP_INIT;
+    if (!p->options.profile) p->running = sweep->name;
     while (wm_sweep_next(sweep, &step, err)) {
         wm_step_call(&step);
         wm_status status = wm_sweep_done(sweep, &step, WM_OK, NULL, err);
@@ -236,10 +254,13 @@ static int measure(program *p) {
     bool lost = false, anything = false;
     int failed = 0;
     if (p->options.verbosity >= 0) wmi_progress_begin(&p->progress, stderr);
+    p->pid = getpid();
+    __atomic_store_n(&measuring, p, __ATOMIC_RELEASE);
     for (size_t i = 0; i < p->sweep_count && status == WM_OK; i++) {
         status = sweep_measure(p, i, &lost, &err);
         failed += p->sweeps[i]->failed;
     }
+    p->running = NULL;
     wmi_progress_clear(&p->progress);
     if (wmi_sample_file_close(p->samples, status == WM_OK ? &err : NULL) != WM_OK && !lost) {
         complain(p, WMI_EXIT_OUTPUT, &err);
@@ -275,7 +296,11 @@ int wm_main(int argc, char **argv) {
     const char *slash = strrchr(p.name, '/');
     if (slash) p.name = slash + 1;
     setlocale(LC_CTYPE, "");
-    signal(SIGPIPE, SIG_IGN); /* a closed pipe is reported, and files are still written */
+    /* A closed pipe and a file that may not grow are reported, and other files still written. */
+    signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN);
+    wmi_streams_keep();
+    atexit(report_exit);
     wmi_options_init(&p.options);
     const int status = run(&p, argc > 0 ? argc - 1 : 0, argc > 0 ? (const char *const *)(argv + 1) : NULL);
     wmi_sample_file_close(p.samples, NULL);
@@ -283,5 +308,6 @@ int wm_main(int argc, char **argv) {
     free(p.sweeps);
     wm_session_destroy(p.session);
     wmi_options_fini(&p.options);
+    __atomic_store_n(&measuring, NULL, __ATOMIC_RELEASE);
     return status;
 }

@@ -25,6 +25,15 @@ wm_status wmi_benchmark_failure(wm_error *err);
 wm_write_opts wmi_terminal_opts(FILE *stream, int color);
 bool wmi_terminal_is(FILE *stream);
 
+/* ---- where output goes (outputs.c) ---- */
+
+/** A standard stream that was closed would lend its number to the next file that is
+ *  opened, which then took in what is meant for the stream. Keep the numbers. */
+void wmi_streams_keep(void);
+/** Before anything runs: is the format known, can every --out be written, and are they,
+ *  what lies beside them, --samples and the standard streams different files? */
+wm_status wmi_outputs_check(const wmi_options *o, wm_error *err);
+
 /* ---- progress (progress.c) ---- */
 
 /** On a terminal one line that is drawn again, elsewhere whole lines now and then. */

@@ -41,6 +41,24 @@ refuse "cannot write '/nonexistent/t.csv'" --out /nonexistent/t.csv
 refuse '--samples takes a file that ends in .csv' --samples s.json
 refuse "--out 't.csv' is there twice" --out t.csv --out t.csv
 refuse "--out and --samples name the same file, 't.csv'" --out t.csv --samples t.csv
+refuse 'it may read time, flop_rate, byte_rate, item_rate, n' --derive 'x = q/time'
+
+# One file under two names: one of the two tables would be lost.
+ln -s t.csv link.csv
+refuse "--out 't.csv' and --out './t.csv' are the same file" --out t.csv --out ./t.csv
+refuse "--out 't.csv' and --out 'link.csv' are the same file" --out t.csv --out link.csv
+refuse "--out 'link.csv' and --samples 't.csv' are the same file" --out link.csv --samples t.csv
+refuse "--out './t.csv.context.json' is the file for the context of 't.csv'" --out t.csv --out ./t.csv.context.json
+refuse "--out 't.csv.context.json' is the file for the context of 't.csv'" --out t.csv.context.json --out t.csv
+[ ! -e t.csv ] || complain 't.csv was made'
+
+# So it would be where the program's own streams go.
+for option in --out --samples; do
+    echo kept >stream.csv
+    try sh -c "bench_cli -b manual $option stream.csv >>stream.csv"
+    expect_refused "$option 'stream.csv' is the file that standard output goes to"
+    [ "$(cat stream.csv)" = kept ] || complain 'stream.csv was changed'
+done
 
 : >plain
 refuse "cannot write 'plain/t.json'" --out plain/t.json
@@ -62,3 +80,16 @@ WARPMETER_TIMER=sundial
 export WARPMETER_TIMER
 refuse 'WARPMETER_TIMER' --runs 1
 unset WARPMETER_TIMER
+
+WARPMETER_METRICS=/nonexistent
+export WARPMETER_METRICS
+refuse "WARPMETER_METRICS takes folders separated by ':', and '/nonexistent' is none" --runs 1
+try warpmeter doctor
+expect_refused "WARPMETER_METRICS takes folders separated by ':', and '/nonexistent' is none"
+unset WARPMETER_METRICS
+
+# A library that was asked for and is not there is named beside the name that it would know.
+WARPMETER_LIBPFM4=/nonexistent
+export WARPMETER_LIBPFM4
+refuse 'WARPMETER_LIBPFM4' --metrics NO_SUCH_EVENT_ANYWHERE
+unset WARPMETER_LIBPFM4
