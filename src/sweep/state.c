@@ -157,13 +157,59 @@ void wm_set_time_ns(wm_state *st, const char *region, double time_ns) {
         add_amount(st, WMI_NOTE_TIME, region, time_ns);
 }
 
+/* Is the name one of a metric that is measured or computed, whose values these would mix with? */
+static bool is_taken(const wm_state *st, const char *metric) {
+    static const char *const always[] = {"time", "flop_rate", "byte_rate", "item_rate"};
+    const wmi_measure *m = st->sweep->measure;
+    const wmi_rows_how *how = &st->sweep->session->how[st->sweep->bench];
+    for (size_t i = 0; i < sizeof always / sizeof always[0]; i++)
+        if (!strcmp(metric, always[i])) return true;
+    for (size_t i = 0; i < m->gauge_count; i++)
+        if (!strcmp(metric, m->gauges[i].about.name)) return true;
+    for (size_t i = 0; i < how->formula_count; i++)
+        if (!strcmp(metric, wmi_formula_name(how->formulas[i]))) return true;
+    for (size_t i = 0; i < how->derivation_count; i++)
+        if (!strcmp(metric, how->derivations[i].metric)) return true;
+    return false;
+}
+
+/* The unit that an earlier run gave with the metric; NULL: none did. Interned texts are
+ * the same where their addresses are. */
+static const char *unit_before(const wm_state *st, const char *metric) {
+    const wmi_samples *samples = st->sweep->session->samples;
+    for (uint32_t i = 0; i < wmi_samples_metrics(samples); i++)
+        if (wmi_samples_metric_at(samples, i)->name == metric) return wmi_samples_metric_at(samples, i)->unit;
+    return NULL;
+}
+
+/* May the value be taken? What this run recorded before is looked at first, since it can
+ * be called often. */
+static bool record_check(wm_state *st, uint32_t metric, uint32_t unit) {
+    const char *name = wmi_intern_name(metric), *given = wmi_intern_name(unit), *before = NULL;
+    for (size_t i = st->notes.n; i-- > 0 && !before;)
+        if (st->notes.v[i].kind == WMI_NOTE_VALUE && st->notes.v[i].metric == metric)
+            before = wmi_intern_name(st->notes.v[i].unit);
+    if (!before && is_taken(st, name)) {
+        wm_fail(st, "wm_record takes a name of its own, and '%s' is a metric already", name);
+        return false;
+    }
+    if (!before) before = unit_before(st, name);
+    if (!before || before == given) return true;
+    wm_fail(st, "wm_record has '%s' in '%s' here and in '%s' before", name, given, before);
+    return false;
+}
+
 void wm_record(wm_state *st, const char *metric, double value, const char *unit) {
+    if (!metric || !*metric) {
+        wm_fail(st, "wm_record needs the name of a metric");
+        return;
+    }
     const uint32_t name = wmi_intern(metric), unit_id = wmi_intern(unit ? unit : "");
     if (!name || !unit_id) {
         wm_fail(st, "out of memory");
         return;
     }
-    if (st->repeating == WMI_REPEAT_CALIBRATE) return;
+    if (!record_check(st, name, unit_id) || st->repeating == WMI_REPEAT_CALIBRATE) return;
     if (st->repeating == WMI_REPEAT_MEASURE) value /= (double)st->repeat_count;
     note(st, (wmi_note){WMI_NOTE_VALUE, 0, name, unit_id, wmi_thread_innermost(), value});
 }

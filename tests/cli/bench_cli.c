@@ -177,6 +177,32 @@ static void lifecycle(wm_state *st) {
 WM_BENCHMARK_WITH(lifecycle, lifecycle_setup, lifecycle_teardown, &lifecycle_user,
                   "--axis n=[1,2] --runs 2 --warmup 1")
 
+/* Values under a name or in a unit that they may not have. */
+static void refused(wm_state *st) {
+    log_call("refused", st);
+    wm_set_time_ns(st, NULL, 100.0);
+    switch (wm_i64(st, "n")) {
+    case 0: wm_record(st, NULL, 1.0, "hit"); break;
+    case 1: wm_record(st, "", 1.0, "hit"); break;
+    case 2: wm_record(st, "time", 1.0, "ns"); break;
+    case 3: wm_record(st, "item_rate", 1.0, "item/s"); break;
+    case 4: wm_record(st, "twice", 1.0, "ns"); break;
+    case 5: wm_record(st, "hits", 1.0, "hit"), wm_record(st, "hits", 1.0, "ns"); break;
+    case 6: wm_record(st, "seen", 1.0, "hit"); break;
+    default: wm_record(st, "seen", 1.0, "s");
+    }
+}
+WM_BENCHMARK(refused, "--axis n=[0:7] --derive 'twice = 2*time [ns]' --runs 2")
+
+/* Ends the program in the third run. */
+static void leaves(wm_state *st) {
+    static int run;
+    log_call("leaves", st);
+    wm_set_time_ns(st, NULL, 100.0);
+    if (++run == 3) exit(0);
+}
+WM_BENCHMARK(leaves, "--runs 5 --warmup 0")
+
 /* Nothing to measure. */
 static void empty(wm_state *st) { (void)st; }
 WM_BENCHMARK(empty, "--runs 3")

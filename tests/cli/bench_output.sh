@@ -37,8 +37,12 @@ expect_error 'mixed n=2 failed: no result for n = 2'
 try bench_cli -b mixed -a n=3
 expect_status 3
 expect_error 'nothing was measured'
-try bench_cli -b manual --filter 'matches nothing'
+echo old >old.csv
+try bench_cli -b manual --filter 'matches nothing' --out old.csv
 expect_status 3
+expect_one_error
+expect_error "nothing was measured: no configuration matches --filter 'matches nothing'"
+[ "$(cat old.csv)" = old ] || complain 'old.csv was written over'
 
 # A result that cannot be written: 4, and it is said.
 try sh -c 'bench_cli -b manual >/dev/full'
@@ -47,6 +51,48 @@ expect_error 'No space left on device'
 try_closed bench_cli -b manual
 expect_status 4
 expect_error 'Broken pipe'
+
+try sh -c 'ulimit -f 1; exec bench_cli -b manual -a n=[1:200] --format csv'
+expect_status 4
+expect_error 'File too large'
+
+# A stream that is closed does not lend its number to a file.
+try sh -c 'bench_cli -b mixed --samples closed.csv <&- 2>&-'
+expect_status 1
+try sh -c 'bench_cli -b mixed -q --samples open.csv'
+expect_same closed.csv open.csv
+try sh -c 'bench_cli -b mixed -q --samples closed.csv >&-'
+expect_status 4
+expect_error 'Bad file descriptor'
+expect_same closed.csv open.csv
+
+# A link to standard output is standard output, and there is no place beside it.
+ln -s /proc/self/fd/1 link.csv
+try bench_cli -b rising -q --samples link.csv --format json
+expect_match '^rising,rising,time,ns,4,0,50,'
+expect_line '"kind": "results"'
+try bench_cli -b rising -q --out link.csv
+expect_match '^rising,rising,time,ns,30,'
+[ ! -e link.csv.context.json ] || complain 'a context beside standard output'
+
+# What a program recorded under a wrong name or unit is not mixed with other values.
+try bench_cli -b refused -q --format csv
+expect_status 1
+expect_match ',failed,wm_record needs the name of a metric,.*,n=0,'
+expect_match ',failed,wm_record needs the name of a metric,.*,n=1,'
+expect_match ",failed,\"wm_record takes a name of its own, and 'time' is a metric already\",.*,n=2,"
+expect_match ",failed,\"wm_record takes a name of its own, and 'item_rate' is a metric already\",.*,n=3,"
+expect_match ",failed,\"wm_record takes a name of its own, and 'twice' is a metric already\",.*,n=4,"
+expect_match ",failed,wm_record has 'hits' in 'ns' here and in 'hit' before,.*,n=5,"
+expect_match '^refused,refused,seen,hit,1,.*,ok,.*,n=6,'
+expect_match ",failed,wm_record has 'seen' in 's' here and in 'hit' before,.*,n=7,"
+
+# A benchmark that ends the program takes its table along: that is said.
+try bench_cli -b leaves --out leaves.csv --samples leaves_samples.csv
+expect_silent
+expect_error 'benchmark leaves ended the program, so there is no table'
+[ ! -e leaves.csv ] || complain 'a table was written'
+[ "$(grep -c '^leaves,leaves,time,ns,' leaves_samples.csv)" -eq 2 ] || complain 'not the two samples'
 
 # Files are still written when standard output is closed.
 try sh -c 'bench_cli -b manual -o kept.json >/dev/full'
