@@ -342,23 +342,45 @@ static bool ends_with_name(const char *path, const char *name) {
     return n > length && path[n - length - 1] == '/' && strcmp(path + n - length, name) == 0;
 }
 
-uint32_t wmi_samples_find_node(const wmi_samples *s, uint32_t bench, const char *name, bool *several) {
-    uint32_t root = UINT32_MAX, found = UINT32_MAX;
-    size_t ends = 0;
-    for (size_t i = 0; i < wmi_samples_nodes(s); i++) {
-        const wmi_node *node = wmi_samples_node_at(s, (uint32_t)i);
-        if (node->bench != bench) continue;
-        const bool same = strcmp(node->path, name) == 0;
-        if (same && node->parent != UINT32_MAX) return (uint32_t)i;
-        if (same) root = (uint32_t)i;
-        if (!ends_with_name(node->path, name)) continue;
-        found = (uint32_t)i;
-        ends++;
+/* What a name was found to mean so far. */
+typedef struct meaning {
+    uint32_t region, root, end; /* the path itself; the whole function; the last with that end */
+    size_t ends;
+} meaning;
+static const meaning no_meaning = {UINT32_MAX, UINT32_MAX, UINT32_MAX, 0};
+
+static void look_at(meaning *m, const wmi_samples *s, uint32_t id, const char *name) {
+    const wmi_node *node = wmi_samples_node_at(s, id);
+    if (strcmp(node->path, name) == 0) {
+        *(node->parent == UINT32_MAX ? &m->root : &m->region) = id;
+    } else if (ends_with_name(node->path, name)) {
+        m->end = id;
+        m->ends++;
     }
-    if (root != UINT32_MAX) return root;
-    if (several) *several = ends > 1;
-    return ends == 1 ? found : UINT32_MAX;
 }
+
+static uint32_t best_of(const meaning *m, bool *several) {
+    if (several) *several = false;
+    if (m->region != UINT32_MAX) return m->region;
+    if (m->root != UINT32_MAX) return m->root;
+    if (several) *several = m->ends > 1;
+    return m->ends == 1 ? m->end : UINT32_MAX;
+}
+
+uint32_t wmi_samples_find_node(const wmi_samples *s, uint32_t bench, const char *name, bool *several) {
+    meaning m = no_meaning;
+    for (uint32_t i = 0; i < wmi_samples_nodes(s); i++)
+        if (wmi_samples_node_at(s, i)->bench == bench) look_at(&m, s, i, name);
+    return best_of(&m, several);
+}
+
+uint32_t wmi_samples_find_among(const wmi_samples *s, const uint32_t *nodes, size_t count, const char *name,
+                                bool *several) {
+    meaning m = no_meaning;
+    for (size_t i = 0; i < count; i++) look_at(&m, s, nodes[i], name);
+    return best_of(&m, several);
+}
+
 size_t wmi_samples_metrics(const wmi_samples *s) { return s->metrics.n; }
 const wmi_metric *wmi_samples_metric_at(const wmi_samples *s, uint32_t metric) {
     return s->metrics.at[metric];

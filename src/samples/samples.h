@@ -136,6 +136,9 @@ const wmi_node *wmi_samples_node_at(const wmi_samples *s, uint32_t node);
  *  whole function of that name, else the only region whose path ends in it.
  *  UINT32_MAX: none, or several (*several set; may be NULL). */
 uint32_t wmi_samples_find_node(const wmi_samples *s, uint32_t bench, const char *name, bool *several);
+/** The same among these nodes, such as those of one run. */
+uint32_t wmi_samples_find_among(const wmi_samples *s, const uint32_t *nodes, size_t count, const char *name,
+                                bool *several);
 size_t wmi_samples_metrics(const wmi_samples *s);
 const wmi_metric *wmi_samples_metric_at(const wmi_samples *s, uint32_t metric);
 size_t wmi_samples_stretches(const wmi_samples *s);

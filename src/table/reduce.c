@@ -134,12 +134,29 @@ static void put_status(writer *w, const wmi_config *config, const wmi_row *row) 
     put(w, WMI_COL_STATUS, wmi_str("ok"));
 }
 
+/* How many items there are of the first one's node. */
+static size_t count_node(const item *items, size_t count) {
+    size_t n = 1;
+    while (n < count && items[n].node == items[0].node) n++;
+    return n;
+}
+
 /* ---- normalising ---- */
 
-/* The baseline's region in the configuration at hand; NULL: it has none. */
-static wmi_region *find_baseline(const work *k, uint32_t bench) {
-    if (!k->opts->baseline) return NULL;
-    const uint32_t node = wmi_samples_find_node(k->samples, bench, k->opts->baseline, NULL);
+/* The baseline's node in a configuration with these items; UINT32_MAX: it has none. */
+static wm_status find_baseline(const work *k, const item *items, size_t count, uint32_t *out) {
+    *out = UINT32_MAX;
+    if (!k->opts->baseline || count == 0) return WM_OK;
+    uint32_t *nodes = malloc(count * sizeof *nodes);
+    if (!nodes) return WM_ENOMEM;
+    size_t n = 0;
+    for (size_t at = 0; at < count; at += count_node(items + at, count - at)) nodes[n++] = items[at].node;
+    *out = wmi_samples_find_among(k->samples, nodes, n, k->opts->baseline, NULL);
+    free(nodes);
+    return WM_OK;
+}
+
+static const wmi_region *region_of(const work *k, uint32_t node) {
     for (size_t i = 0; i < k->region_count; i++)
         if (k->regions[i].node == node) return &k->regions[i];
     return NULL;
@@ -214,8 +231,8 @@ static wm_status write_empty(const work *k, const wmi_config *config) {
     return w.status;
 }
 
-/* A function that marked regions is no region itself, unless its series say what
- * theirs do not: values that the program gave for it, or marks that were lost. */
+/* A function that marked regions is no region itself, unless it is the baseline or its
+ * series say what theirs do not: values that the program gave for it, or marks that were lost. */
 static bool root_counts(const work *k, const item *items, size_t count) {
     for (size_t i = 0; i < count; i++) {
         const wmi_series *s = wmi_samples_series_at(k->samples, items[i].series);
@@ -223,12 +240,6 @@ static bool root_counts(const work *k, const item *items, size_t count) {
         if (given || s->manual || s->dropped || s->unmatched) return true;
     }
     return false;
-}
-
-static size_t count_node(const item *items, size_t count) {
-    size_t n = 1;
-    while (n < count && items[n].node == items[0].node) n++;
-    return n;
 }
 
 static wm_status make_region(work *k, const item *items, size_t count) {
@@ -255,14 +266,17 @@ static void drop_regions(work *k) {
 }
 
 static wm_status write_config(work *k, const wmi_config *config, const item *items, size_t count) {
+    uint32_t baseline;
     wm_status status = count ? WM_OK : write_empty(k, config);
+    if (status == WM_OK) status = find_baseline(k, items, count, &baseline);
     for (size_t at = 0; at < count && status == WM_OK;) {
         size_t n = count_node(items + at, count - at);
         bool root = wmi_samples_node_at(k->samples, items[at].node)->parent == UINT32_MAX;
-        if (!root || n == count || root_counts(k, items + at, n)) status = make_region(k, items + at, n);
+        if (!root || n == count || items[at].node == baseline || root_counts(k, items + at, n))
+            status = make_region(k, items + at, n);
         at += n;
     }
-    const wmi_region *base = find_baseline(k, config->bench);
+    const wmi_region *base = status == WM_OK ? region_of(k, baseline) : NULL;
     for (size_t i = 0; i < k->region_count && status == WM_OK; i++)
         for (size_t j = 0; j < k->regions[i].count && status == WM_OK; j++)
             status = write_row(k, config, &k->regions[i], &k->regions[i].rows[j], base);

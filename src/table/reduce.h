@@ -36,13 +36,14 @@ wm_status wmi_derive_check(const wmi_derive *derive, size_t count, const char *c
  *  (measured ones as they were asked for or first met, derived ones last). A configuration
  *  without any sample has one row with its reason. A function that marked regions
  *  has no rows for itself unless the program gave values for it (rates, records, a
- *  manual time) or marks were lost in it.
+ *  manual time), marks were lost in it, or it is the baseline.
  *
  *  Derived metrics: computed for each sample when everything they read was measured by
  *  the same runs of the same pass, else from the means, and then without a spread. A
  *  null among the inputs makes a null. A region that lacks an input has no row.
  *
- *  Baseline: the region of that path, else the only one whose path ends in it. Values of
+ *  Baseline: in each configuration the region of that path, else the whole function of
+ *  that name, else the only region whose path ends in it. Values of
  *  the same runs, none of them null, are taken as pairs.
  *
  *  Memory: 8 bytes a sample of the largest series, beside the table. WM_ENOMEM. */
