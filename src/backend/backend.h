@@ -12,7 +12,7 @@ typedef struct wmi_mark {
     bool end;
     uint32_t name;   /* interned */
     uint32_t thread; /* index of the thread in the session */
-    uint64_t entry;  /* id of the entry: thread << 40 | sequence */
+    uint64_t entry;  /* id of the entry: thread << 32 | sequence */
     uint64_t ticks;
 } wmi_mark;
 

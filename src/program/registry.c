@@ -58,6 +58,7 @@ wm_status wm_benchmark_register(const wm_benchmark *given, wm_error *err) {
         return wmi_error_set(err, WM_EINVAL, 0, "wm_benchmark: start from WM_BENCHMARK_INIT");
     memcpy(&b, given, given->struct_size < sizeof b ? given->struct_size : sizeof b);
     if (!b.name || !*b.name) return wmi_error_set(err, WM_EINVAL, 0, "a benchmark needs a name");
+    if (!b.derivations) b.derivation_count = 0;
     if (!b.run) return wmi_error_set(err, WM_EINVAL, 0, "benchmark %s has no function", b.name);
     if (wmi_benchmark_find(b.name))
         return wmi_error_set(err, WM_EINVAL, 0, "there are two benchmarks called %s", b.name);

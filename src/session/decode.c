@@ -31,7 +31,7 @@ wmi_fold *wmi_fold_at(wm_session *s, uint32_t node) {
     if (folds_grow(s, (size_t)node + 1) != WM_OK) return NULL;
     wmi_fold *f = &s->folds[node];
     if (!f->touched) {
-        *f = (wmi_fold){.touched = true, .last_thread = UINT32_MAX};
+        *f = (wmi_fold){.touched = true, .last_thread = UINT64_MAX};
         s->touched[s->touched_count++] = node;
     }
     return f;
@@ -74,7 +74,7 @@ static wm_status entry_begin(wmi_folding *d, const wmi_thread *t, const wmi_ring
         s->entry_cap = cap;
     }
     s->entries[s->entry_count] =
-        (wmi_entry){mark->ticks, 0, (uint64_t)t->index << 40 | mark->seq, node, t->index, 1, false};
+        (wmi_entry){mark->ticks, 0, wmi_entry_id(t, mark->seq), 1, node, false, false};
     if (d->depth < WMI_DEPTH_MAX) d->stack[d->depth++] = (uint32_t)s->entry_count;
     s->entry_count++;
     return WM_OK;
@@ -83,7 +83,7 @@ static wm_status entry_begin(wmi_folding *d, const wmi_thread *t, const wmi_ring
 /* The entry of a sequence number: at its place unless begins were dropped. */
 static wmi_entry *entry_find(const wmi_folding *d, const wmi_thread *t, uint32_t seq) {
     const wm_session *s = d->s;
-    const uint64_t id = (uint64_t)t->index << 40 | seq;
+    const uint64_t id = wmi_entry_id(t, seq);
     const uint32_t first = atomic_load_explicit(&t->first, memory_order_relaxed);
     size_t low = d->thread_first, high = s->entry_count;
     const size_t guess = low + (seq - first);
@@ -123,18 +123,28 @@ static wm_status entry_end(wmi_folding *d, const wmi_thread *t, const wmi_ring_m
     return WM_OK;
 }
 
+/* An entry is about to end that held `count` repetitions: so did all those that began
+ * since in its thread, since they are all within it. */
+static void entry_batch(const wmi_folding *d, const wmi_thread *t, const wmi_ring_mark *mark) {
+    wmi_entry *e = entry_find(d, t, mark->seq);
+    const wmi_entry *end = d->s->entries + d->s->entry_count;
+    for (; e && e < end; e++) {
+        e->batch *= mark->ticks;
+        e->repeated = true;
+    }
+}
+
 static wm_status thread_decode(void *user, const wmi_thread *t) {
     wmi_folding *d = user;
     const uint32_t n = atomic_load_explicit(&t->count, memory_order_acquire);
-    const uint32_t dropped = atomic_load_explicit(&t->dropped, memory_order_relaxed);
+    d->dropped += atomic_load_explicit(&t->dropped, memory_order_relaxed);
     d->depth = 0;
     d->thread_first = (uint32_t)d->s->entry_count;
     for (uint32_t i = 0; i < n; i++) {
         const wmi_ring_mark *mark = &t->ring[i];
         wm_status status = WM_OK;
         if (mark->name == WMI_BATCH_NAME) {
-            wmi_entry *e = entry_find(d, t, mark->seq);
-            if (e) e->batch = (uint32_t)mark->ticks;
+            entry_batch(d, t, mark);
         } else if (mark->name & WMI_END_BIT) {
             status = entry_end(d, t, mark);
         } else {
@@ -142,13 +152,15 @@ static wm_status thread_decode(void *user, const wmi_thread *t) {
         }
         if (status != WM_OK) return status;
     }
-    if (!dropped) return WM_OK;
-    /* Which regions the lost marks were of is not known: all of this thread say so. */
-    for (size_t i = d->thread_first; i < d->s->entry_count; i++) {
-        wmi_fold *f = wmi_fold_at(d->s, d->s->entries[i].node);
-        if (!f) return WM_ENOMEM;
-        f->dropped = dropped > f->dropped ? dropped : f->dropped;
-    }
+    return WM_OK;
+}
+
+/* Which regions the lost marks were of is not known: all of this run say so, and the
+ * function as a whole, which may be all that is left. */
+static wm_status dropped_spread(wmi_folding *d) {
+    if (!d->dropped) return WM_OK;
+    if (!wmi_fold_at(d->s, d->root)) return WM_ENOMEM;
+    for (size_t i = 0; i < d->s->touched_count; i++) d->s->folds[d->s->touched[i]].dropped += d->dropped;
     return WM_OK;
 }
 
@@ -161,41 +173,56 @@ static wm_status entries_sum(wmi_folding *d) {
         wmi_fold *f = wmi_fold_at(s, e->node);
         if (!f) return WM_ENOMEM;
         if (!e->closed) {
-            f->unmatched += !f->dropped;
+            f->unmatched += !d->dropped;
             continue;
         }
         f->entries++;
-        if (f->last_thread != e->thread) {
-            f->last_thread = e->thread; /* threads are decoded one after the other */
+        if (f->last_thread != e->id >> 32) {
+            f->last_thread = e->id >> 32; /* threads are decoded one after the other */
             f->threads++;
         }
+        f->repeated |= e->repeated;
         if (e->batch > f->batch) f->batch = e->batch;
         f->sum_ns += wmi_clock_span_ns(&s->clock, e->begin, e->end) / (double)e->batch;
     }
     return WM_OK;
 }
 
-/* The time in which at least one thread was inside. */
-wm_status wmi_fold_union(wm_session *s, uint32_t node, wmi_fold *f) {
-    wmi_interval *v = malloc(f->entries * sizeof *v);
-    if (!v) return WM_ENOMEM;
+/* The intervals of those entries of a node that stand for `batch` repetitions. *more: the
+ * next larger number of repetitions; 0 for none. */
+static size_t intervals_of(const wm_session *s, uint32_t node, uint64_t batch, wmi_interval *v,
+                           uint64_t *more) {
+    const uint64_t origin = s->entries[0].begin;
     size_t n = 0;
-    uint64_t origin = UINT64_MAX;
-    for (size_t i = 0; i < s->entry_count; i++)
-        if (s->entries[i].node == node && s->entries[i].begin < origin) origin = s->entries[i].begin;
+    *more = 0;
     for (size_t i = 0; i < s->entry_count; i++) {
         const wmi_entry *e = &s->entries[i];
         if (e->node != node || !e->closed) continue;
+        if (e->batch > batch && (!*more || e->batch < *more)) *more = e->batch;
+        if (e->batch != batch) continue;
         const int64_t begin = (int64_t)(e->begin - origin);
-        const int64_t end = e->end > e->begin ? (int64_t)(e->end - origin) : begin;
-        v[n++] = (wmi_interval){begin, end};
+        v[n++] = (wmi_interval){begin, e->end > e->begin ? (int64_t)(e->end - origin) : begin};
     }
-    f->union_ns = (double)wmi_union_length(v, n) * s->clock.ns_per_tick / (double)f->batch;
+    return n;
+}
+
+/* Entries of unlike batches are no measure of the same thing, so each kind has a union. */
+wm_status wmi_fold_union(wm_session *s, uint32_t node, wmi_fold *f) {
+    wmi_interval *v = malloc(f->entries * sizeof *v);
+    if (!v) return WM_ENOMEM;
+    f->union_ns = 0;
+    for (uint64_t batch = 1, more; batch; batch = more) {
+        const size_t n = intervals_of(s, node, batch, v, &more);
+        f->union_ns += (double)wmi_union_length(v, n) * s->clock.ns_per_tick / (double)batch;
+    }
     free(v);
     return WM_OK;
 }
+
 wm_status wmi_decode(wmi_folding *d) {
     d->s->entry_count = d->s->touched_count = 0;
-    const wm_status status = wmi_threads_visit(thread_decode, d);
+    d->dropped = wmi_threads_lost();
+    wm_status status = wmi_threads_visit(thread_decode, d);
+    if (status == WM_OK) status = dropped_spread(d);
     return status == WM_OK ? entries_sum(d) : status;
 }

@@ -27,12 +27,28 @@ wm_status wmi_fold_value(wmi_folding *d, uint32_t node, uint32_t metric, int32_t
     return status;
 }
 
-static wm_status note_apply(wmi_folding *d, const wmi_note *note) {
+/* Of several threads that measured for themselves, the slowest says how long it took. */
+static void manual_add(wmi_fold *f, size_t thread, double ns) {
+    if (!f->has_manual || f->manual_thread != thread) f->manual_thread_ns = 0;
+    f->has_manual = true;
+    f->manual_thread = thread;
+    f->manual_thread_ns += ns;
+    f->manual_ns += ns;
+    if (f->manual_thread_ns > f->manual_longest_ns) f->manual_longest_ns = f->manual_thread_ns;
+}
+
+/* The region that the program means: one of this run, else one of another. */
+static uint32_t note_node(const wmi_folding *d, const char *name, bool *ambiguous) {
+    const wmi_samples *samples = d->s->samples;
+    const uint32_t node =
+        wmi_samples_find_among(samples, d->s->touched, d->s->touched_count, name, ambiguous);
+    if (node != UINT32_MAX || *ambiguous) return node;
+    return wmi_samples_find_node(samples, d->place->bench, name, ambiguous);
+}
+
+static wm_status note_apply(wmi_folding *d, const wmi_note *note, size_t thread) {
     bool ambiguous = false;
-    uint32_t node = d->root;
-    if (note->region)
-        node =
-            wmi_samples_find_node(d->s->samples, d->place->bench, wmi_intern_name(note->region), &ambiguous);
+    uint32_t node = note->region ? note_node(d, wmi_intern_name(note->region), &ambiguous) : d->root;
     if (node == UINT32_MAX) {
         wmi_session_warn(d->s,
                          ambiguous ? "several regions end in '%s': give the whole path"
@@ -42,11 +58,14 @@ static wm_status note_apply(wmi_folding *d, const wmi_note *note) {
     }
     wmi_fold *f = wmi_fold_at(d->s, node);
     if (!f) return WM_ENOMEM;
+    /* A region that is repeated counts one repetition; one around it counts all of them,
+     * and those by which the count was found. */
+    if (f->repeated && note->when == WMI_NOTE_TRIED) return WM_OK;
+    const double share = f->repeated && note->when == WMI_NOTE_REPEATED ? 1.0 / (double)f->batch : 1.0;
     if (note->kind == WMI_NOTE_TIME) {
-        f->manual_ns += note->value;
-        f->has_manual = true;
+        manual_add(f, thread, note->value * share);
     } else {
-        f->amount[note->kind] += note->value;
+        f->amount[note->kind] += note->value * share;
         f->has_amount[note->kind] = true;
     }
     return WM_OK;
@@ -116,7 +135,10 @@ static wm_status node_time(wmi_folding *d, uint32_t node, wmi_fold *f) {
     } else {
         f->union_ns = f->sum_ns;
     }
-    if (f->has_manual) f->union_ns = f->sum_ns = f->manual_ns;
+    if (f->has_manual) {
+        f->union_ns = f->manual_longest_ns;
+        f->sum_ns = f->manual_ns;
+    }
     wm_status status = clock_series(d, node, f, d->m->time, f->union_ns);
     if (status == WM_OK) status = clock_series(d, node, f, d->m->time_sum, f->sum_ns);
     if (status == WM_OK && d->m->time >= 0 && (f->entries || f->has_manual))
@@ -125,9 +147,9 @@ static wm_status node_time(wmi_folding *d, uint32_t node, wmi_fold *f) {
 }
 
 /* A sample for each entry instead of one for each run. */
-static wm_status entry_times(wmi_folding *d) {
-    if (d->m->time < 0) return WM_OK;
-    const wmi_gauge *g = &d->m->gauges[d->m->time];
+static wm_status entry_times(wmi_folding *d, int32_t gauge) {
+    if (gauge < 0) return WM_OK;
+    const wmi_gauge *g = &d->m->gauges[gauge];
     for (size_t i = 0; i < d->s->entry_count; i++) {
         const wmi_entry *e = &d->s->entries[i];
         if (!e->closed) continue;
@@ -173,9 +195,10 @@ static wm_status run_add(wmi_folding *d, const wmi_notes *notes, size_t notes_co
     if (d->place->pass != 0) return WM_OK; /* once a run: what the function says, and its time */
     for (size_t k = 0; k < notes_count && status == WM_OK; k++)
         for (size_t i = 0; i < notes[k].n && status == WM_OK; i++)
-            if (notes[k].v[i].kind != WMI_NOTE_VALUE) status = note_apply(d, &notes[k].v[i]);
+            if (notes[k].v[i].kind != WMI_NOTE_VALUE) status = note_apply(d, &notes[k].v[i], k);
     const bool clean = !d->m->passes[0].disturbs;
-    if (status == WM_OK && clean && d->by_entry) status = entry_times(d);
+    if (status == WM_OK && clean && d->by_entry) status = entry_times(d, d->m->time);
+    if (status == WM_OK && clean && d->by_entry) status = entry_times(d, d->m->time_sum);
     for (size_t i = 0; i < s->touched_count && status == WM_OK && clean && !d->by_entry; i++)
         status = node_time(d, s->touched[i], &s->folds[s->touched[i]]);
     if (status == WM_OK) status = wmi_fold_recorded(d, notes, notes_count);
@@ -193,6 +216,7 @@ wm_status wmi_run_fold(wm_session *s, const wmi_measure *measure, const wmi_run_
     const bool keep = !place->warmup && !place->failed;
     wm_status status = wmi_samples_node(s->samples, place->bench, UINT32_MAX, 0, &d.root);
     if (status == WM_OK) status = wmi_decode(&d);
+    wmi_threads_release();
     if (status == WM_OK && keep) status = run_add(&d, notes, notes_count);
     const wm_status drained = wmi_fold_readings(&d, keep && status == WM_OK, err);
     if (status == WM_OK) status = drained;

@@ -10,12 +10,13 @@
 /* What the entries of one node add up to in the run at hand. */
 struct wmi_fold {
     bool touched;
-    uint32_t entries, threads, last_thread;
-    uint64_t batch;
+    uint32_t entries, threads;
+    uint64_t last_thread, batch;
     double sum_ns, union_ns;
     double amount[3]; /* by wmi_note_kind */
-    bool has_amount[3], has_manual;
-    double manual_ns;
+    bool has_amount[3], has_manual, repeated;
+    double manual_ns, manual_longest_ns, manual_thread_ns; /* of all threads, the longest, that at hand */
+    size_t manual_thread;
     uint64_t dropped, unmatched;
 };
 
@@ -28,6 +29,7 @@ typedef struct wmi_folding {
     uint32_t stack[WMI_DEPTH_MAX]; /* open entries of the thread at hand */
     uint32_t depth;
     uint32_t thread_first;                    /* its first entry */
+    uint64_t dropped;                         /* marks lost, of all threads */
     uint32_t child_parent, child_name, child; /* last look-up */
 } wmi_folding;
 

@@ -8,14 +8,18 @@
 
 typedef struct tally {
     uint32_t node, key, n; /* key: number of the gauge, or of the metric's name */
+    uint64_t entry;
     double value;
     wm_reason reason;
 } tally;
 
+static bool tally_alike(const tally *x, const tally *y) { return x->node == y->node && x->key == y->key; }
+
 static int tally_order(const void *a, const void *b) {
     const tally *x = a, *y = b;
     if (x->node != y->node) return x->node < y->node ? -1 : 1;
-    return x->key < y->key ? -1 : x->key > y->key;
+    if (x->key != y->key) return x->key < y->key ? -1 : 1;
+    return x->entry < y->entry ? -1 : x->entry > y->entry;
 }
 
 static int entry_order(const void *key, const void *at) {
@@ -29,14 +33,13 @@ static const wmi_entry *entry_by_id(const wmi_folding *d, uint64_t id) {
     return bsearch(&id, d->s->entries, d->s->entry_count, sizeof *d->s->entries, entry_order);
 }
 
-/* Sort, and make one of those of the same node and key: sums, or the largest. */
+/* Make one of those of the same node and key, which are sorted: sums, or the largest. */
 static size_t tallies_merge(tally *v, size_t n, const wmi_measure *m) {
     if (n == 0) return 0;
-    qsort(v, n, sizeof *v, tally_order);
     size_t kept = 0;
     for (size_t i = 1; i < n; i++) {
         tally *to = &v[kept];
-        if (tally_order(to, &v[i])) {
+        if (!tally_alike(to, &v[i])) {
             v[++kept] = v[i];
             continue;
         }
@@ -50,7 +53,8 @@ static size_t tallies_merge(tally *v, size_t n, const wmi_measure *m) {
     return kept + 1;
 }
 
-/* Readings of one source, mapped to nodes, one tally for each node and metric. */
+/* Readings of one source, mapped to nodes: one tally for each node and metric, or for
+ * each reading where every entry is to be a sample. Sorted. */
 static size_t tallies_make(const wmi_folding *d, const wmi_source *source, tally *v) {
     const wmi_readings *r = &d->s->readings;
     size_t n = 0;
@@ -60,10 +64,11 @@ static size_t tallies_make(const wmi_folding *d, const wmi_source *source, tally
         if (!e || x->metric >= source->count) continue;
         const uint32_t gauge = source->gauges[x->metric];
         const bool per_repetition = d->m->gauges[gauge].about.combine == WMI_COMBINE_SUM;
-        v[n++] =
-            (tally){e->node, gauge, 1, per_repetition ? x->value / (double)e->batch : x->value, x->reason};
+        v[n++] = (tally){
+            e->node, gauge, 1, x->entry, per_repetition ? x->value / (double)e->batch : x->value, x->reason};
     }
-    return tallies_merge(v, n, d->m);
+    qsort(v, n, sizeof *v, tally_order);
+    return d->by_entry ? n : tallies_merge(v, n, d->m);
 }
 
 static wm_status source_values(wmi_folding *d, const wmi_source *source) {
@@ -78,7 +83,8 @@ static wm_status source_values(wmi_folding *d, const wmi_source *source) {
         wmi_series *series;
         status = wmi_fold_value(d, v[i].node, g->metric, g->pass, v[i].reason ? 0.0 : v[i].value, v[i].reason,
                                 &series);
-        if (status == WM_OK) wmi_fold_count(series, &d->s->folds[v[i].node]);
+        if (status == WM_OK && (i == 0 || !tally_alike(&v[i - 1], &v[i])))
+            wmi_fold_count(series, &d->s->folds[v[i].node]);
     }
     free(v);
     return status;
@@ -105,9 +111,10 @@ wm_status wmi_fold_recorded(wmi_folding *d, const wmi_notes *notes, size_t notes
             const wmi_entry *e = note->entry == WMI_NO_ENTRY ? NULL : entry_by_id(d, note->entry);
             uint32_t metric;
             status = wmi_samples_metric(d->s->samples, &about, &metric);
-            v[n++] = (tally){e ? e->node : d->root, metric, 1, note->value, WM_REASON_NONE};
+            v[n++] = (tally){e ? e->node : d->root, metric, 1, note->entry, note->value, WM_REASON_NONE};
         }
     }
+    qsort(v, n, sizeof *v, tally_order);
     n = tallies_merge(v, n, NULL);
     for (size_t i = 0; i < n && status == WM_OK; i++) {
         const bool finite = __builtin_isfinite(v[i].value);

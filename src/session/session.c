@@ -88,8 +88,8 @@ wm_status wm_session_create(const wm_session_opts *opts, wm_session **out, wm_er
     s->ring_marks = o.ring_marks ? o.ring_marks : RING_MARKS_DEFAULT;
     s->by_entry = o.by_entry;
     s->seed = -1;
-    s->name = wmi_strdup(o.name ? o.name : "session");
-    s->stretch_metrics = wmi_strdup(o.metrics ? o.metrics : "time");
+    s->name = wmi_strdup(o.name && *o.name ? o.name : "session");
+    s->stretch_metrics = wmi_strdup(o.metrics && *o.metrics ? o.metrics : "time");
     s->samples = wmi_samples_create();
     status =
         s->name && s->stretch_metrics && s->samples ? wmi_clock_init(&s->clock, err) : wmi_error_nomem(err);
@@ -104,7 +104,7 @@ wm_status wm_session_create(const wm_session_opts *opts, wm_session **out, wm_er
 
 void wm_session_destroy(wm_session *s) {
     if (!s) return;
-    if (s->running) wmi_threads_close();
+    if (s->running) wmi_run_drop();
     wmi_measure_close(s->stretch);
     wmi_samples_destroy(s->samples);
     for (size_t i = 0; i < s->how_count; i++) wmi_rows_how_fini(&s->how[i]);
@@ -139,16 +139,21 @@ wm_status wmi_run_begin(wm_session *s, wmi_measure *measure, int32_t pass, wm_er
     wmi_thread *t = NULL;
     if (wmi_threads_open(s, measure, pass) != WM_OK)
         return wmi_error_set(err, WM_EBUSY, 0,
-                             "another session is active in this process, or this is a forked child");
+                             "a session is active already in this process, or this is a forked child");
     t = wmi_thread_self(); /* so that its ring exists before the run's first mark */
     if (t) return WM_OK;
-    wmi_threads_close();
+    wmi_run_drop();
     return wmi_error_nomem(err);
 }
 
 void wmi_run_end(wm_session *s) {
     wmi_threads_close();
     wmi_clock_anchor(&s->clock);
+}
+
+void wmi_run_drop(void) {
+    wmi_threads_close();
+    wmi_threads_release();
 }
 
 /* ---- start and stop ---- */

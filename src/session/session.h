@@ -40,8 +40,12 @@ typedef enum wmi_note_kind {
     WMI_NOTE_TIME,
     WMI_NOTE_VALUE
 } wmi_note_kind;
+/* Whether it was said inside WM_REPEAT: while the count was looked for, or in the batch
+ * that is measured. */
+typedef enum wmi_note_when { WMI_NOTE_ONCE = 0, WMI_NOTE_TRIED, WMI_NOTE_REPEATED } wmi_note_when;
 typedef struct wmi_note {
     wmi_note_kind kind;
+    wmi_note_when when;
     uint32_t region;       /* interned path or name; 0: the whole function */
     uint32_t metric, unit; /* interned; WMI_NOTE_VALUE */
     uint64_t entry;        /* WMI_NOTE_VALUE: the innermost open entry; WMI_NO_ENTRY for none */
@@ -58,9 +62,10 @@ bool wmi_notes_add(wmi_notes *notes, wmi_note note); /* false: out of memory */
 /** One entry of a region in the run at hand. */
 typedef struct wmi_entry {
     uint64_t begin, end; /* ticks */
-    uint64_t id;         /* thread << 40 | sequence */
-    uint32_t node, thread, batch;
-    bool closed;
+    uint64_t id;         /* wmi_entry_id */
+    uint64_t batch;      /* repetitions that it stands for */
+    uint32_t node;
+    bool closed, repeated; /* repeated: in WM_REPEAT */
 } wmi_entry;
 
 typedef struct wmi_fold wmi_fold;
@@ -110,11 +115,13 @@ wm_status wmi_session_bench(wm_session *s, const char *name, wmi_rows_how *how, 
 /** Take marks from now on, as a new run. WM_EBUSY while another session does.
  *  `measure` and `pass` say which backends see the marks. */
 wm_status wmi_run_begin(wm_session *s, wmi_measure *measure, int32_t pass, wm_error *err);
-/** Stop taking marks. */
+/** Stop taking marks. The run stays at hand until wmi_run_fold or wmi_run_drop. */
 void wmi_run_end(wm_session *s);
+/** Give up what was marked, also in the middle of a run. */
+void wmi_run_drop(void);
 /** After wmi_run_end: decode the rings, and add what the run adds up to to the
- *  samples (a warm-up run adds nothing). WM_ENOMEM: the run's values are lost,
- *  all earlier ones are kept. */
+ *  samples (a warm-up run adds nothing). The run is over then, also on failure.
+ *  WM_ENOMEM: the run's values are lost, all earlier ones are kept. */
 wm_status wmi_run_fold(wm_session *s, const wmi_measure *measure, const wmi_run_place *place,
                        const wmi_notes *notes, size_t notes_count, wm_error *err);
 

@@ -26,7 +26,9 @@ static bool key_made;
 static wmi_thread *threads; /* by index, so that entries come by id */
 static wmi_thread **threads_end = &threads;
 static uint32_t thread_count;
-static bool run_open;
+static bool run_at_hand;      /* opened and not yet released: the rings belong to its session */
+static bool forked;           /* in a child: there are no threads and no session here */
+static _Atomic uint32_t lost; /* marks of this run by threads that got no ring */
 static __thread wmi_thread *self __attribute__((tls_model("initial-exec")));
 
 static void thread_free(wmi_thread *t) {
@@ -53,17 +55,18 @@ static void unlink_exited(void) {
 static void thread_exited(void *arg) {
     wmi_thread *t = arg;
     self = NULL;
+    if (forked) return;
     pthread_mutex_lock(&lock);
     t->exited = true;
-    if (!run_open) unlink_exited();
+    if (!run_at_hand) unlink_exited();
     pthread_mutex_unlock(&lock);
 }
 
-/* The child of a fork has one thread, no session, and locks in unknown states. */
+/* The child of a fork has one thread, and the lock and the list of threads may be in
+ * the middle of a change. So nothing here looks at them again. */
 static void after_fork_in_child(void) {
     __atomic_store_n(&wm_active, 0, __ATOMIC_RELAXED);
-    pthread_mutex_init(&lock, NULL);
-    run_open = true; /* no session can be started here */
+    forked = true;
 }
 
 static void init_once(void) {
@@ -87,10 +90,15 @@ static wmi_thread *thread_create(void) {
     return t;
 }
 
-/* Out of line: the first mark of a thread in a run. */
+/* Out of line: the first mark of a thread in a run. Half the numbers there are stay
+ * free for the run, so that the entries in its ring have rising ones. */
 static __attribute__((noinline)) wmi_thread *thread_enter(uint32_t epoch) {
     wmi_thread *t = self ? self : thread_create();
-    if (!t) return NULL;
+    if (!t) {
+        atomic_fetch_add_explicit(&lost, 1, memory_order_relaxed);
+        return NULL;
+    }
+    if (t->seq > WMI_NO_SEQ / 2) t->seq = 0;
     const uint32_t capacity = atomic_load_explicit(&current.capacity, memory_order_relaxed);
     if (t->capacity != capacity) {
         free(t->ring);
@@ -128,8 +136,6 @@ static inline void put(wmi_thread *t, uint64_t ticks, uint32_t name, uint32_t se
     atomic_store_explicit(&t->count, n + 1, memory_order_release);
 }
 
-static inline uint64_t entry_id(const wmi_thread *t, uint32_t seq) { return (uint64_t)t->index << 40 | seq; }
-
 /* Tell the backends of this pass, before the clock at a begin and after it at an
  * end, so that their own cost stays outside the interval. Either this thread sees
  * that the run is over, or wmi_threads_close sees in_edge and waits: both sides
@@ -140,7 +146,7 @@ static __attribute__((noinline)) void call_edges(wmi_thread *t, bool end, uint32
     if (__atomic_load_n(&wm_active, __ATOMIC_SEQ_CST) &&
         atomic_load(&wmi_epoch) == atomic_load_explicit(&t->epoch, memory_order_relaxed)) {
         const wmi_joint_pass *pass = &t->edges->passes[t->pass];
-        const wmi_mark mark = {end, name, t->index, entry_id(t, seq), ticks};
+        const wmi_mark mark = {end, name, t->index, wmi_entry_id(t, seq), ticks};
         for (size_t i = 0; i < t->edges->source_count; i++) {
             const wmi_source *source = &t->edges->sources[i];
             if (pass->local[i] >= 0 && source->ops->edge) source->ops->edge(source->self, &mark);
@@ -163,7 +169,7 @@ static inline void begin(wmi_thread *t, uint32_t name) {
 
 static inline void end(wmi_thread *t, uint32_t name, uint64_t ticks) {
     uint32_t at = t->depth;
-    if (WM_UNLIKELY(t->too_deep != 0)) {
+    if (WM_UNLIKELY(t->too_deep != 0) && name != WMI_ROOT_NAME) {
         t->too_deep--;
         return;
     }
@@ -217,28 +223,32 @@ uint64_t wmi_thread_innermost(void) {
     if (!WM_IS_ACTIVE()) return WMI_NO_ENTRY;
     const wmi_thread *t = thread_self();
     if (!t || t->depth == 0 || t->stack[t->depth - 1].name == WMI_ROOT_NAME) return WMI_NO_ENTRY;
-    return entry_id(t, t->stack[t->depth - 1].seq);
+    return wmi_entry_id(t, t->stack[t->depth - 1].seq);
 }
 
 wm_status wmi_threads_visit(wm_status (*visit)(void *user, const wmi_thread *t), void *user) {
     wm_status status = WM_OK;
     const uint32_t epoch = atomic_load_explicit(&wmi_epoch, memory_order_relaxed);
+    if (forked) return WM_OK;
     pthread_mutex_lock(&lock);
     for (const wmi_thread *t = threads; t && status == WM_OK; t = t->next) {
         if (atomic_load_explicit(&t->epoch, memory_order_acquire) == epoch) status = visit(user, t);
     }
-    unlink_exited();
     pthread_mutex_unlock(&lock);
     return status;
 }
 
+uint32_t wmi_threads_lost(void) { return atomic_load_explicit(&lost, memory_order_relaxed); }
+
 wm_status wmi_threads_open(const wm_session *s, const wmi_measure *m, int32_t pass) {
     pthread_once(&once, init_once);
+    if (forked) return WM_EBUSY;
     pthread_mutex_lock(&lock);
-    const bool busy = run_open;
-    run_open = true;
+    const bool busy = run_at_hand;
+    run_at_hand = true;
     pthread_mutex_unlock(&lock);
     if (busy) return WM_EBUSY;
+    atomic_store_explicit(&lost, 0, memory_order_relaxed);
     atomic_store_explicit(&current.capacity, (uint32_t)s->ring_marks, memory_order_relaxed);
     atomic_store_explicit(&current.edges, m && m->passes[pass].edges ? m : NULL, memory_order_relaxed);
     atomic_store_explicit(&current.pass, pass, memory_order_relaxed);
@@ -249,10 +259,18 @@ wm_status wmi_threads_open(const wm_session *s, const wmi_measure *m, int32_t pa
 
 void wmi_threads_close(void) {
     __atomic_store_n(&wm_active, 0, __ATOMIC_SEQ_CST);
+    if (forked) return;
     pthread_mutex_lock(&lock);
     for (const wmi_thread *t = threads; t; t = t->next) {
         while (atomic_load(&t->in_edge)) sched_yield();
     }
-    run_open = false;
+    pthread_mutex_unlock(&lock);
+}
+
+void wmi_threads_release(void) {
+    if (forked) return;
+    pthread_mutex_lock(&lock);
+    unlink_exited();
+    run_at_hand = false;
     pthread_mutex_unlock(&lock);
 }

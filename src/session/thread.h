@@ -60,12 +60,23 @@ void wmi_thread_end_batch(wmi_thread *t, uint32_t name, uint32_t count, uint64_t
  *  the whole function. */
 uint64_t wmi_thread_innermost(void);
 
-/** For the controlling thread: call `visit` with each thread that marked in the run
- *  at hand, under the registry's lock; threads that have ended are freed after it. */
-wm_status wmi_threads_visit(wm_status (*visit)(void *user, const wmi_thread *t), void *user);
+/** The id of a thread's entry: unique in a run, rising in a thread. */
+static inline uint64_t wmi_entry_id(const wmi_thread *t, uint32_t seq) {
+    return (uint64_t)t->index << 32 | seq;
+}
+
+/* For the controlling thread. The rings belong to a run, and no other can begin, from
+ * wmi_threads_open until wmi_threads_release. */
 
 /** Publish a new run: marks are taken from now on. WM_EBUSY if one is at hand. */
 wm_status wmi_threads_open(const wm_session *s, const wmi_measure *m, int32_t pass);
+/** Take no more marks. */
 void wmi_threads_close(void);
+/** Call `visit` with each thread that marked in the run at hand, under the registry's lock. */
+wm_status wmi_threads_visit(wm_status (*visit)(void *user, const wmi_thread *t), void *user);
+/** Marks of the run at hand by threads for which there was no memory. */
+uint32_t wmi_threads_lost(void);
+/** The run was read, or is given up: threads that have ended are freed. */
+void wmi_threads_release(void);
 
 #endif

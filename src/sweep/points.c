@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/intern.h"
+#include "input/option_table.h"
 #include "sweep/sweep.h"
 
 void wmi_point_fini(wmi_point *p) {
@@ -37,6 +38,20 @@ static wm_status point_fill(wmi_point *p, size_t count, const char *const *names
     return WM_OK;
 }
 
+/* With `--threads`, a configuration that is given in full may choose its own number. */
+static wm_status point_threads(const wmi_options *o, wmi_point *p, wm_error *err) {
+    for (size_t i = 0; i < p->count && o->thread_count; i++) {
+        const wm_value *v = &p->values[i];
+        if (strcmp(p->names[i], "threads")) continue;
+        if (v->type != WM_I64 || v->as.i64 < 1 || v->as.i64 > WMI_THREADS_MAX)
+            return wmi_error_set(err, WM_EINVAL, 0,
+                                 "the parameter 'threads' takes a whole number from 1 to %d beside --threads",
+                                 WMI_THREADS_MAX);
+        p->threads = (int)v->as.i64;
+    }
+    return WM_OK;
+}
+
 wm_status wmi_point_add(wm_sweep *sweep, size_t count, const char *const *names, const wm_value *values,
                         wm_error *err) {
     if (sweep->point_count == sweep->point_cap) {
@@ -53,8 +68,10 @@ wm_status wmi_point_add(wm_sweep *sweep, size_t count, const char *const *names,
         wmi_point_fini(p);
         return wmi_error_nomem(err);
     }
-    for (size_t i = 0; i < count; i++)
-        if (sweep->options.thread_count && !strcmp(names[i], "threads")) p->threads = (int)values[i].as.i64;
+    if (point_threads(&sweep->options, p, err) != WM_OK) {
+        wmi_point_fini(p);
+        return WM_EINVAL;
+    }
     sweep->point_count++;
     return WM_OK;
 }
@@ -154,16 +171,27 @@ wm_status wmi_points_make(wm_sweep *sweep, wm_error *err) {
     return status;
 }
 
+static wm_status config_check(size_t count, const char *const *names, const wm_value *values, wm_error *err) {
+    for (size_t i = 0; i < count; i++) {
+        const wm_value *v = &values[i];
+        if (!names[i] || !*names[i]) return wmi_error_set(err, WM_EINVAL, 0, "parameter %zu has no name", i);
+        const bool typed = v->type == WM_I64 || v->type == WM_BOOL ||
+                           (v->type == WM_F64 && __builtin_isfinite(v->as.f64)) ||
+                           (v->type == WM_STR && v->as.str);
+        if (!typed) return wmi_error_set(err, WM_EINVAL, 0, "the parameter '%s' has no value", names[i]);
+        for (size_t k = 0; k < i; k++)
+            if (!strcmp(names[k], names[i]))
+                return wmi_error_set(err, WM_EINVAL, 0, "the parameter '%s' is there twice", names[i]);
+    }
+    return WM_OK;
+}
+
 wm_status wm_sweep_add_config(wm_sweep *sweep, size_t count, const char *const *names, const wm_value *values,
                               wm_error *err) {
     if (sweep->settled)
         return wmi_error_set(err, WM_ESTATE, 0, "the sweep has begun: no configuration can be added");
-    for (size_t i = 0; i < count; i++) {
-        if (!names[i] || !*names[i]) return wmi_error_set(err, WM_EINVAL, 0, "parameter %zu has no name", i);
-        if (values[i].type == WM_NULL)
-            return wmi_error_set(err, WM_EINVAL, 0, "the parameter '%s' has no value", names[i]);
-    }
-    const wm_status status = wmi_point_add(sweep, count, names, values, err);
+    wm_status status = config_check(count, names, values, err);
+    if (status == WM_OK) status = wmi_point_add(sweep, count, names, values, err);
     if (status != WM_OK || !sweep->implicit) return status;
     wmi_point_fini(&sweep->points[0]);
     sweep->points[0] = sweep->points[--sweep->point_count];

@@ -24,17 +24,22 @@ static uint64_t batch_get(const wmi_point *p, uint32_t region) {
     return count;
 }
 
-/* The first thread's count stands for all. Without memory each run finds it anew. */
-static void batch_put(wmi_point *p, uint32_t region, uint64_t count) {
+/* The count that stands: the first thread's does for all. Without memory each run finds it
+ * anew. */
+static uint64_t batch_put(wmi_point *p, uint32_t region, uint64_t count) {
     pthread_mutex_lock(&lock);
     bool known = false;
-    for (size_t i = 0; i < p->batch_count; i++) known |= p->batches[i].region == region;
+    for (size_t i = 0; i < p->batch_count && !known; i++) {
+        known = p->batches[i].region == region;
+        if (known) count = p->batches[i].count;
+    }
     wmi_batch *batches = known ? NULL : realloc(p->batches, (p->batch_count + 1) * sizeof *batches);
     if (batches) {
         p->batches = batches;
         p->batches[p->batch_count++] = (wmi_batch){region, (uint32_t)count};
     }
     pthread_mutex_unlock(&lock);
+    return count;
 }
 
 static void measure_begin(wm_repeat *r, uint64_t count) {
@@ -51,6 +56,7 @@ static void calibrate_begin(wm_repeat *r) {
         return;
     }
     r->st->ring_count = atomic_load_explicit(&t->count, memory_order_relaxed);
+    r->st->ring_dropped = atomic_load_explicit(&t->dropped, memory_order_relaxed);
     r->phase = r->st->repeating = WMI_REPEAT_CALIBRATE;
     r->count = 1;
     r->begin_ticks = wmi_ticks();
@@ -59,9 +65,11 @@ static void calibrate_begin(wm_repeat *r) {
 wm_repeat wm_repeat_begin(wm_state *st, const char *region) {
     wm_repeat r = {1, 0, st, wm_region_id(region), WMI_REPEAT_PLAIN};
     if (!WM_IS_ACTIVE() || !r.id) return r;
-    st->repeat_region = r.id;
     const uint64_t known = batch_get(st->point, r.id);
-    if (st->sweep->options.cache_clear == 1) {
+    if (st->repeating != WMI_REPEAT_NONE) {
+        r.phase = WMI_REPEAT_INNER;
+        wm_begin_id(r.id);
+    } else if (st->sweep->options.cache_clear == 1) {
         __atomic_store_n(&st->sweep->repeat_seen, true, __ATOMIC_RELAXED);
         measure_begin(&r, 1);
     } else if (known) {
@@ -93,10 +101,12 @@ void wm_repeat_again(wm_repeat *r) {
         uint64_t final = 1;
         r->count = calibrate_next(r->count, ns, (double)st->sweep->options.batch_time_ns, &final);
         if (r->count == 0) {
-            batch_put(st->point, r->id, final);
             wmi_thread *t = wmi_thread_self();
-            if (t) atomic_store_explicit(&t->count, st->ring_count, memory_order_relaxed);
-            measure_begin(r, final);
+            if (t) {
+                atomic_store_explicit(&t->count, st->ring_count, memory_order_relaxed);
+                atomic_store_explicit(&t->dropped, st->ring_dropped, memory_order_relaxed);
+            }
+            measure_begin(r, batch_put(st->point, r->id, final));
         } else {
             r->begin_ticks = wmi_ticks();
         }
@@ -106,7 +116,9 @@ void wm_repeat_again(wm_repeat *r) {
         const uint64_t end = wmi_ticks();
         wmi_thread *t = wmi_thread_self();
         if (t) wmi_thread_end_batch(t, r->id, (uint32_t)r->count, end);
+        st->repeating = WMI_REPEAT_NONE;
+    } else if (r->phase == WMI_REPEAT_INNER) {
+        wm_end_id(r->id);
     }
-    st->repeating = WMI_REPEAT_NONE;
     r->count = 0;
 }

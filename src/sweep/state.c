@@ -105,7 +105,8 @@ int wm_thread(wm_state *st) { return st->thread; }
 enum { NOTES_LOOKED_AT = 16 }; /* how far back an equal note is looked for, to add to it */
 
 static bool same_key(const wmi_note *a, const wmi_note *b) {
-    return a->kind == b->kind && a->region == b->region && a->metric == b->metric && a->entry == b->entry;
+    return a->kind == b->kind && a->when == b->when && a->region == b->region && a->metric == b->metric &&
+           a->entry == b->entry;
 }
 
 static void note(wm_state *st, wmi_note n) {
@@ -119,26 +120,16 @@ static void note(wm_state *st, wmi_note n) {
     if (!wmi_notes_add(all, n)) wm_fail(st, "out of memory");
 }
 
-/* Is `region` the one that WM_REPEAT is repeating in this thread? */
-static bool repeats(const wm_state *st, uint32_t region) {
-    if (st->repeating == WMI_REPEAT_NONE) return false;
-    if (region == st->repeat_region) return true;
-    if (!region) return false;
-    const char *path = wmi_intern_name(region), *name = wmi_intern_name(st->repeat_region);
-    const size_t n = strlen(path), k = strlen(name);
-    return n > k && path[n - k - 1] == '/' && !strcmp(path + n - k, name);
-}
-
 static void add_amount(wm_state *st, wmi_note_kind kind, const char *region, double amount) {
     const uint32_t id = region ? wmi_intern(region) : 0;
     if (region && !id) {
         wm_fail(st, "out of memory");
         return;
     }
-    const bool inside = repeats(st, id);
-    if (inside && st->repeating == WMI_REPEAT_CALIBRATE) return;
-    if (inside) amount /= (double)st->repeat_count;
-    note(st, (wmi_note){kind, id, 0, 0, WMI_NO_ENTRY, amount});
+    const wmi_note_when when = st->repeating == WMI_REPEAT_CALIBRATE ? WMI_NOTE_TRIED
+                               : st->repeating == WMI_REPEAT_MEASURE ? WMI_NOTE_REPEATED
+                                                                     : WMI_NOTE_ONCE;
+    note(st, (wmi_note){kind, when, id, 0, 0, WMI_NO_ENTRY, amount});
 }
 
 void wm_add_flops(wm_state *st, const char *region, double count) {
@@ -211,5 +202,5 @@ void wm_record(wm_state *st, const char *metric, double value, const char *unit)
     }
     if (!record_check(st, name, unit_id) || st->repeating == WMI_REPEAT_CALIBRATE) return;
     if (st->repeating == WMI_REPEAT_MEASURE) value /= (double)st->repeat_count;
-    note(st, (wmi_note){WMI_NOTE_VALUE, 0, name, unit_id, wmi_thread_innermost(), value});
+    note(st, (wmi_note){WMI_NOTE_VALUE, WMI_NOTE_ONCE, 0, name, unit_id, wmi_thread_innermost(), value});
 }

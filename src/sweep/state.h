@@ -13,6 +13,7 @@ typedef enum wmi_repeating {
     WMI_REPEAT_NONE = 0,
     WMI_REPEAT_CALIBRATE,
     WMI_REPEAT_MEASURE,
+    WMI_REPEAT_INNER, /* in the body of another: once in each of its repetitions */
     WMI_REPEAT_PLAIN
 } wmi_repeating;
 
@@ -24,9 +25,8 @@ struct wm_state {
     char why[256];
     wmi_notes notes;
     wmi_repeating repeating;
-    uint32_t repeat_region;
     uint64_t repeat_count;
-    uint32_t ring_count; /* marks in the ring before calibration */
+    uint32_t ring_count, ring_dropped; /* of the ring before calibration */
 };
 
 /** Ready for the next call of the function. */

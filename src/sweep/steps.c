@@ -34,13 +34,16 @@ void wmi_sweep_leave(wm_sweep *sweep) {
     sweep->current = NULL;
     if (!p || !sweep->teardown) return;
     wm_status ignored = WM_OK;
-    wmi_state_reset(&sweep->states[0], sweep, p, 0, 1);
+    wmi_state_reset(&sweep->states[0], sweep, p, 0, p->threads);
     sweep->teardown(&sweep->states[0]);
     outcome_take(sweep, p, &sweep->states[0], &ignored);
 }
 
 static wm_status states_grow(wm_sweep *sweep, size_t count) {
     if (count <= sweep->state_count) return WM_OK;
+    wmi_notes *notes = realloc(sweep->notes, count * sizeof *notes);
+    if (!notes) return WM_ENOMEM;
+    sweep->notes = notes;
     wm_state *states = realloc(sweep->states, count * sizeof *states);
     if (!states) return WM_ENOMEM;
     memset(states + sweep->state_count, 0, (count - sweep->state_count) * sizeof *states);
@@ -57,7 +60,8 @@ static wm_status point_enter(wm_sweep *sweep, wmi_point *p, wm_error *err) {
     if (p->threads > 1) {
         wm_error why = WM_ERROR_INIT;
         if (wmi_pool_create(p->threads, &sweep->pool, &why) != WM_OK)
-            return point_end(sweep, p, WMI_CONFIG_FAILED, why.message);
+            status = point_end(sweep, p, WMI_CONFIG_FAILED, why.message);
+        if (!sweep->pool) return status == WM_OK ? WM_OK : wmi_error_nomem(err);
     }
     if (sweep->setup) {
         wmi_state_reset(&sweep->states[0], sweep, p, 0, p->threads);
@@ -80,7 +84,7 @@ static wmi_rule_node *rule_node(wmi_point *p, uint32_t node) {
     wmi_rule_node *rule = realloc(p->rule, (p->rule_count + 1) * sizeof *rule);
     if (!rule) return NULL;
     p->rule = rule;
-    p->rule[p->rule_count] = (wmi_rule_node){.node = node};
+    p->rule[p->rule_count] = (wmi_rule_node){.node = node, .batch = 1};
     return &p->rule[p->rule_count++];
 }
 
@@ -94,6 +98,7 @@ static wm_status rules_feed(wm_sweep *sweep, wmi_point *p) {
         wm_status status = wmi_samples_series(s->samples, p->config, s->touched[i], g->metric, 0, &series);
         wmi_rule_node *r = status == WM_OK ? rule_node(p, s->touched[i]) : NULL;
         if (!r) return WM_ENOMEM;
+        if (series->batch_max > r->batch) r->batch = series->batch_max;
         for (; r->seen < series->n; r->seen++)
             if (!wmi_series_reason(series, r->seen))
                 wmi_running_add(&r->values, wmi_series_value(series, r->seen));
@@ -101,24 +106,26 @@ static wm_status rules_feed(wm_sweep *sweep, wmi_point *p) {
     return WM_OK;
 }
 
-static double worse(double a, double b) { return a >= b ? a : b; } /* a NaN in b stays */
+static double worse(double a, double b) { return a >= b || a != a ? a : b; } /* a NaN stays */
 
 static wmi_stop_view rules_view(const wm_sweep *sweep, const wmi_point *p) {
-    wmi_stop_view v = {p->runs, 0, p->elapsed_ns, 0, 0};
+    const wm_session *s = sweep->session;
+    const wmi_gauge *g = &sweep->measure->gauges[sweep->measure->rule_gauge];
+    const bool is_time = !strcmp(wmi_samples_metric_at(s->samples, g->metric)->unit, "ns");
+    wmi_stop_view v = {p->runs, is_time ? 0 : p->counted_ns, p->elapsed_ns, 0, 0};
     bool regions = false;
     for (size_t i = 0; i < p->rule_count; i++) {
-        const wmi_node *node = wmi_samples_node_at(sweep->session->samples, p->rule[i].node);
+        const wmi_node *node = wmi_samples_node_at(s->samples, p->rule[i].node);
         regions |= node->parent != UINT32_MAX;
     }
     size_t n = 0;
     for (size_t i = 0; i < p->rule_count; i++) {
         const wmi_rule_node *r = &p->rule[i];
-        const wmi_node *node = wmi_samples_node_at(sweep->session->samples, r->node);
+        const wmi_node *node = wmi_samples_node_at(s->samples, r->node);
         const bool root = node->parent == UINT32_MAX;
         if (root && regions) continue;
-        const bool outermost =
-            root || wmi_samples_node_at(sweep->session->samples, node->parent)->parent == UINT32_MAX;
-        if (outermost) v.measured_ns += r->values.mean * (double)r->values.n;
+        const bool outermost = root || wmi_samples_node_at(s->samples, node->parent)->parent == UINT32_MAX;
+        if (outermost && is_time) v.measured_ns += r->values.mean * (double)r->values.n * (double)r->batch;
         const double sd = wmi_running_stddev(&r->values);
         const double mean = r->values.mean < 0 ? -r->values.mean : r->values.mean;
         v.noise = worse(v.noise, sd / mean);
@@ -201,6 +208,9 @@ static bool broken(wm_sweep *sweep, wm_status status, const wm_error *err) {
     return false;
 }
 
+/* The members that there have been from the first version on. */
+static const size_t step_size_min = offsetof(wm_step, first_pass) + sizeof(bool);
+
 static void step_fill(const wm_sweep *sweep, wmi_point *p, wm_step *step) {
     const wm_step fresh = {
         .struct_size = step->struct_size,
@@ -224,6 +234,10 @@ bool wm_sweep_next(wm_sweep *sweep, wm_step *step, wm_error *err) {
     *err = (wm_error)WM_ERROR_INIT;
     if (sweep->broken.code != WM_OK) {
         *err = sweep->broken;
+        return false;
+    }
+    if (step->struct_size < step_size_min) {
+        wmi_error_set(err, WM_EINVAL, 0, "wm_step: start from WM_STEP_INIT");
         return false;
     }
     if (sweep->in_step) {
@@ -284,10 +298,8 @@ void wm_step_call(const wm_step *step) {
 
 static wm_status run_keep(wm_sweep *sweep, wmi_point *p, bool failed, int64_t end_ns, wm_error *err) {
     wm_session *s = sweep->session;
-    wmi_notes notes_small[8], *notes = notes_small;
     const size_t n = (size_t)p->threads;
-    if (n > 8 && !(notes = malloc(n * sizeof *notes))) return wmi_error_nomem(err);
-    for (size_t i = 0; i < n; i++) notes[i] = sweep->states[i].notes;
+    for (size_t i = 0; i < n; i++) sweep->notes[i] = sweep->states[i].notes;
     const int64_t run = sweep->cursor.at[WMI_DIM_RUN];
     const wmi_run_place place = {
         sweep->bench, p->config, (int32_t)run, (int32_t)sweep->cursor.at[WMI_DIM_PASS], 0, run < 0, failed};
@@ -298,9 +310,8 @@ static wm_status run_keep(wm_sweep *sweep, wmi_point *p, bool failed, int64_t en
                           sweep->step_begin_ns,
                           end_ns,
                           (run < 0 ? WMI_RUN_WARMUP : 0u) | (failed ? WMI_RUN_FAILED : 0u)};
-    wm_status status = wmi_run_fold(s, sweep->measure, &place, notes, n, err);
+    wm_status status = wmi_run_fold(s, sweep->measure, &place, sweep->notes, n, err);
     if (status == WM_OK && wmi_samples_run(s->samples, &kept) != WM_OK) status = wmi_error_nomem(err);
-    if (notes != notes_small) free(notes);
     return status;
 }
 
@@ -333,11 +344,15 @@ wm_status wm_sweep_done(wm_sweep *sweep, const wm_step *step, wm_status given, c
     if (given != WM_OK) wm_fail(&sweep->states[0], "%s", why ? why : wm_status_text(given));
     bool good = true;
     for (int i = 0; i < p->threads; i++) good &= outcome_take(sweep, p, &sweep->states[i], &status);
-    if (status != WM_OK) wmi_error_nomem(err);
     const bool counts = sweep->cursor.at[WMI_DIM_PASS] == 0 && sweep->cursor.at[WMI_DIM_RUN] >= 0;
-    if (status == WM_OK && measuring) status = run_keep(sweep, p, !good, end_ns, err);
+    if (status != WM_OK) wmi_error_nomem(err);
+    if (measuring) {
+        const wm_status kept = run_keep(sweep, p, !good, end_ns, err);
+        if (status == WM_OK) status = kept;
+    }
     if (status == WM_OK && counts) {
         p->runs++;
+        p->counted_ns += (double)(end_ns - sweep->step_begin_ns);
         if (measuring && good && rules_feed(sweep, p) != WM_OK) status = wmi_error_nomem(err);
         if (status == WM_OK && good) rules_apply(sweep, p);
     }

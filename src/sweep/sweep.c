@@ -171,6 +171,7 @@ static wm_status bench_read(const wm_benchmark *given, wm_benchmark *out, wm_err
         return wmi_error_set(err, WM_EINVAL, 0, "wm_benchmark: start from WM_BENCHMARK_INIT");
     memcpy(out, given, given->struct_size < sizeof *out ? given->struct_size : sizeof *out);
     if (!out->name || !*out->name) return wmi_error_set(err, WM_EINVAL, 0, "a benchmark needs a name");
+    if (!out->derivations) out->derivation_count = 0;
     return WM_OK;
 }
 
@@ -228,7 +229,7 @@ wm_status wmi_sweep_begin(wm_sweep *sweep, wm_error *err) {
 
 void wm_sweep_destroy(wm_sweep *sweep) {
     if (!sweep) return;
-    if (sweep->in_step && !sweep->options.profile) wmi_run_end(sweep->session);
+    if (sweep->in_step && !sweep->options.profile) wmi_run_drop();
     wmi_sweep_leave(sweep);
     wmi_measure_close(sweep->measure);
     wmi_evictor_destroy(sweep->evictor);
@@ -239,6 +240,7 @@ void wm_sweep_destroy(wm_sweep *sweep) {
     wmi_options_fini(&sweep->options);
     sweep->session->sweeps--;
     free(sweep->states);
+    free(sweep->notes);
     free(sweep->points);
     free(sweep->name);
     free(sweep);

@@ -24,7 +24,8 @@ typedef struct wmi_batch {
 /** The rule metric's values of one region so far. */
 typedef struct wmi_rule_node {
     uint32_t node;
-    size_t seen; /* values of its series taken in */
+    size_t seen;    /* values of its series taken in */
+    uint64_t batch; /* repetitions behind each, at most */
     wmi_running values;
 } wmi_rule_node;
 
@@ -35,10 +36,11 @@ typedef struct wmi_point {
     wm_value *values;   /* strings owned */
     uint32_t config;    /* in the samples, once settled */
     int threads;
-    bool dead;    /* skipped or failed: nothing more of it */
-    bool done;    /* run often enough in the first pass */
-    int64_t runs; /* measured runs of the first pass so far */
-    double elapsed_ns;
+    bool dead;         /* skipped or failed: nothing more of it */
+    bool done;         /* run often enough in the first pass */
+    int64_t runs;      /* measured runs of the first pass so far */
+    double elapsed_ns; /* of all runs */
+    double counted_ns; /* of those measured runs */
     wmi_batch *batches;
     size_t batch_count;
     wmi_rule_node *rule; /* what the stop rules look at, by region */
@@ -72,6 +74,7 @@ struct wm_sweep {
     bool in_step;
     int64_t step_begin_ns;
     struct wm_state *states; /* [state_count] one for each thread */
+    wmi_notes *notes;        /* [state_count] theirs, for the session */
     size_t state_count;
     int64_t steps_done;
     int failed, skipped; /* configurations */
