@@ -20,8 +20,8 @@
  *  This header is the reference manual. Conventions that hold throughout:
  *
  *  - Handles are opaque. `create` allocates and `destroy` frees; destroy(NULL)
- *    is fine. A pointer that is returned and not said to be the caller's is
- *    borrowed: it lives as long as the object it came from.
+ *    is fine. No other pointer may be NULL unless that is said. A pointer that is returned and not said to be
+ * the caller's is borrowed: it lives as long as the object it came from.
  *  - A call that can fail returns wm_status and takes a last argument
  *    `wm_error *`, which may be NULL and is written only when the call fails.
  *    Output arguments are untouched when the call fails.
@@ -32,8 +32,12 @@
  *    only ever grow at the end.
  *  - The library writes to no stream it was not given, touches no signal
  *    handler, and never ends the process. A child made by fork is inert: marks
- *    there cost nothing and record nothing.
- *  - One thread controls a session; regions are marked from any thread.
+ *    there cost nothing and record nothing, no session can be started, and those
+ *    of the parent, and their sweeps, are not to be used or destroyed in it.
+ *  - One thread controls a session and its sweeps; regions are marked from any
+ *    thread. Once loaded the shared library stays loaded, also after dlclose.
+ *  - Functions that the library calls must return: no exception and no longjmp
+ *    may leave them.
  */
 #ifndef WARPMETER_H
 #define WARPMETER_H
@@ -166,7 +170,9 @@ typedef struct wm_value {
  * other regions were opened since and are still open (begin A, begin B, end A,
  * end B is legal: both are measured in full, and B is "A/B"). An end with
  * nothing to close, and a begin still open when its run ends, mark that row
- * with status `error`; everything else is kept.
+ * with status `error`; everything else is kept. So it is with all rows of a run in
+ * which marks were lost: of each thread it keeps ring_marks, and 256 regions open
+ * at once.
  *
  * Cost: about two reads of the cycle counter a pair with a session active, and
  * one load and one branch without. No lock, allocation or system call once a
@@ -187,7 +193,10 @@ WM_API void wm_end_id(uint32_t id);
 WM_API void wm_begin(const char *name);
 WM_API void wm_end(const char *name);
 
-#ifdef WM_DISABLE /* every mark compiles to nothing */
+#define WM_CAT_(a, b) a##b
+#define WM_CAT(a, b)  WM_CAT_(a, b)
+
+#ifdef WM_DISABLE /* every mark compiles to nothing; all else stays, WM_REPEAT too */
 #define WM_BEGIN(name) ((void)0)
 #define WM_END(name)   ((void)0)
 #define WM_SCOPE(name) ((void)0)
@@ -231,8 +240,6 @@ static inline uint32_t wm_scope_enter(uint32_t *site, const char *name) {
     }
     return id;
 }
-#define WM_CAT_(a, b) a##b
-#define WM_CAT(a, b)  WM_CAT_(a, b)
 /** A region from here to the end of the enclosing block, however it is left. */
 #define WM_SCOPE(name)                                                                                       \
     static uint32_t WM_CAT(wm_site_, __LINE__);                                                              \
@@ -276,23 +283,27 @@ WM_API void *wm_data(wm_state *st);
 WM_API void wm_skip(wm_state *st, const char *why, ...) WM_PRINTF(2, 3);
 WM_API void wm_fail(wm_state *st, const char *why, ...) WM_PRINTF(2, 3);
 
-/** Work done in one run (inside WM_REPEAT: in one repetition) of a region.
- *  Amounts of one run add up; each gives a rate over the region's time:
- *  flop_rate [FLOP/s], byte_rate [B/s], item_rate [item/s]. `region` is a path
- *  ("step/attention"), a name that is the last part of one path only, or NULL
- *  for the whole function. */
+/** Work done in one run of a region (of one that WM_REPEAT repeats: in one
+ *  repetition). Amounts of one run, also those of several threads, add up; each
+ *  gives a rate over the region's time: flop_rate [FLOP/s], byte_rate [B/s],
+ *  item_rate [item/s]. In a body of WM_REPEAT they may be added in every
+ *  repetition. `region` is a path ("step/attention"), a name that is the last part
+ *  of one path only in that run, or NULL for the whole function. */
 WM_API void wm_add_flops(wm_state *st, const char *region, double count);
 WM_API void wm_add_bytes(wm_state *st, const char *region, double count);
 WM_API void wm_add_items(wm_state *st, const char *region, double count);
 
 /** A value of the caller's own for this run, in base units: a metric of the
  *  innermost region open in this thread, else of the whole function. Several in
- *  one run add up. `unit` may be "". A value that is not finite is kept as a
- *  null. */
+ *  one run add up. `unit` may be "", and is the same every time. A value that is
+ *  not finite is kept as a null. A name that is empty or that of a metric which is
+ *  measured or derived fails the configuration; so does another unit. */
 WM_API void wm_record(wm_state *st, const char *metric, double value, const char *unit);
 
 /** Time the caller measured (by another device's clock, say): replaces the
- *  measured time of the region (NULL: the whole function) in this run. */
+ *  measured time of the region (as above; NULL: the whole function) in this run.
+ *  Several in one run add up; of several threads the longest counts, and all in
+ *  time_sum. One below 0 or not finite fails the configuration. */
 WM_API void wm_set_time_ns(wm_state *st, const char *region, double time_ns);
 
 /** Threads that run the function at once (`--threads`), and this one's index. */
@@ -303,11 +314,12 @@ WM_API int wm_thread(wm_state *st);
  *
  *      WM_REPEAT(st, "add") { x = add(x, 3); WM_KEEP(x); }
  *
- *  The core finds the count once for each configuration, so that a batch lasts
- *  `--batch-time`; samples are per repetition, the row's `batch` has the count.
+ *  The core finds the count once for each configuration and name, so that a batch
+ *  lasts `--batch-time`; samples are per repetition, the row's `batch` has the
+ *  count. So are those of regions in the body; a WM_REPEAT there is a plain region.
  *  The body must be left by its end only (no break, return or goto). Cold
  *  caches and repetition exclude each other: under `--cache-control all` the
- *  body runs once a run, and a warning says so. */
+ *  body runs once a run, and a warning says so. Members are the library's own. */
 typedef struct wm_repeat {
     uint64_t count; /**< repetitions in the batch at hand; 0 when all is done */
     uint64_t begin_ticks;
@@ -317,10 +329,10 @@ typedef struct wm_repeat {
 } wm_repeat;
 WM_API wm_repeat wm_repeat_begin(wm_state *st, const char *region);
 WM_API void wm_repeat_again(wm_repeat *r);
-#define WM_REPEAT(st, name)                                                                                  \
-    for (wm_repeat wm_repeat_ = wm_repeat_begin((st), "" name ""); wm_repeat_.count;                         \
-         wm_repeat_again(&wm_repeat_))                                                                       \
-        for (uint64_t wm_left_ = wm_repeat_.count; wm_left_; wm_left_--)
+#define WM_REPEAT(st, name) WM_REPEAT_(st, name, WM_CAT(wm_repeat_, __LINE__), WM_CAT(wm_left_, __LINE__))
+#define WM_REPEAT_(st, name, r, left)                                                                        \
+    for (wm_repeat r = wm_repeat_begin((st), "" name ""); r.count; wm_repeat_again(&r))                      \
+        for (uint64_t left = r.count; left; left--)
 
 /** A metric computed by a C function, beside `--derive` formulas. */
 typedef struct wm_derivation {
@@ -328,7 +340,8 @@ typedef struct wm_derivation {
     const char *unit;   /**< "" for a ratio */
     const char *inputs; /**< comma list of metrics and numeric parameters */
     /** Computes *out from in[], in the order of `inputs`; false: no value. Pure;
-     *  called on the controlling thread. */
+     *  called on the controlling thread when a table is made, with the benchmark's
+     *  `user`, which must live as long as the session. */
     bool (*compute)(void *user, const double *in, double *out);
 } wm_derivation;
 
@@ -336,9 +349,10 @@ typedef struct wm_derivation {
 typedef struct wm_benchmark {
     size_t struct_size;
     const char *name;
-    wm_fn run;
+    wm_fn run;           /**< NULL: the caller of wm_sweep_next does the work itself */
     wm_fn setup;         /**< before the first run of a configuration; may be NULL */
-    wm_fn teardown;      /**< after its last run, also after a failure; may be NULL */
+    wm_fn teardown;      /**< after its last run, also after a failure, but not when its
+                              set-up skipped or failed; may be NULL */
     void *user;          /**< what wm_user returns */
     const char *options; /**< spelled as on the command line; may be NULL */
     const wm_derivation *derivations;
@@ -349,7 +363,7 @@ typedef struct wm_benchmark {
     { sizeof(wm_benchmark), NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0 }
 
 /** Add a benchmark to the list that wm_main runs. The struct and its texts are
- *  copied. With interleaved and random order, set-up and tear-down run again
+ *  copied; its functions must stay loaded. With interleaved and random order, set-up and tear-down run again
  *  whenever the configuration changes.
  *  Returns  WM_OK; WM_EINVAL (no name or function, or a name already taken);
  *           WM_ENOMEM.   Threads  one at a time. */
@@ -406,65 +420,75 @@ typedef void (*wm_log_fn)(void *user, wm_log_level level, const char *line);
 
 typedef struct wm_session_opts {
     size_t struct_size;
-    const char *name; /**< what start/stop stretches are called; NULL: "session" */
+    const char *name; /**< what start/stop stretches are called; NULL or "": "session" */
     wm_log_fn log;    /**< NULL: warnings are only kept in the table's context */
     void *log_user;
     size_t ring_marks;   /**< marks a thread can make in one run; 0: 262144. Beyond it
                               marks are dropped, counted and reported */
-    const char *metrics; /**< for start/stop: comma list; NULL: "time" */
+    const char *metrics; /**< for start/stop: comma list; NULL or "": "time". Those that
+                              take several passes need a sweep */
     bool by_entry;       /**< for start/stop: a sample for each entry, not each run */
 } wm_session_opts;
 #define WM_SESSION_OPTS_INIT                                                                                 \
     { sizeof(wm_session_opts), NULL, NULL, NULL, 0, NULL, false }
 
-/** Make a session: calibrates the clock (about 3 ms). `opts` may be NULL.
- *  Several may exist; one at a time is active (between start and stop, or while
- *  a sweep of it is stepping).
- *  Returns  WM_OK; WM_ENOMEM; WM_EINVAL. */
+/** Make a session: calibrates the clock (about 3 ms). `opts` may be NULL; its texts
+ *  are copied. Several may exist; one at a time is active (between start and stop,
+ *  or from wm_sweep_next to wm_sweep_done of a sweep of it). The caller owns *out.
+ *  Returns  WM_OK; WM_ENOMEM; WM_EINVAL (an option, or an unknown WARPMETER_TIMER);
+ *           WM_EUNSUPPORTED (the timer it names). */
 WM_API wm_status wm_session_create(const wm_session_opts *opts, wm_session **out, wm_error *err);
 /** Stops the session if it is active. All its sweeps must be destroyed first. */
 WM_API void wm_session_destroy(wm_session *session);
 /** Measure a stretch of code without a sweep: each start/stop pair is a run.
- *  Returns  WM_OK; WM_EBUSY (another session is active); WM_ESTATE; WM_ENOTFOUND
- *           (an unknown metric, named); WM_ENOMEM. */
+ *  Returns  WM_OK; WM_EBUSY (a session is active); WM_ESTATE (started already, or
+ *           not started); WM_ENOTFOUND (an unknown metric, named); WM_EINVAL
+ *           (metrics that take several passes); WM_ENOMEM (stop: the run is lost,
+ *           earlier ones are kept). */
 WM_API wm_status wm_session_start(wm_session *session, wm_error *err);
 WM_API wm_status wm_session_stop(wm_session *session, wm_error *err);
 /** The result table of all that the session measured so far. The caller owns
- *  *out; it does not change and outlives the session. */
+ *  *out; it does not change and outlives the session.
+ *  Returns  WM_OK; WM_ENOMEM. */
 WM_API wm_status wm_session_table(wm_session *session, wm_table **out, wm_error *err);
-/** Every raw sample, as a table. */
+/** Every raw sample, as a table; the same holds. */
 WM_API wm_status wm_session_samples(wm_session *session, wm_table **out, wm_error *err);
 
 /** Prepare a sweep of one benchmark: parse the options (the benchmark's own,
  *  then argv, which overrides), expand the axes, check metrics and formulas,
- *  plan. Nothing runs. argv has no program name and may be NULL with argc 0.
+ *  plan. Nothing runs. argv has no program name and may be NULL with argc 0. The
+ *  struct and its texts are copied. The caller owns *out.
  *  Returns  WM_OK; WM_EPARSE or WM_EINVAL (the message names the option and what
- *           it accepts); WM_ENOTFOUND (metric, region or name, with the nearest
- *           known ones); WM_ENOMEM. */
+ *           it accepts); WM_ENOTFOUND (metric or name, with the nearest known
+ *           ones); WM_EUNSUPPORTED (formulas without muParser); WM_ENOMEM. */
 WM_API wm_status wm_sweep_create(wm_session *session, const wm_benchmark *bench, int argc,
                                  const char *const *argv, wm_sweep **out, wm_error *err);
 /** Tears down the current configuration if the sweep was left half way. */
 WM_API void wm_sweep_destroy(wm_sweep *sweep);
 /** Add one explicit configuration beside those of the axes (with the first
- *  call, instead of the single empty one). Values are copied. Before the first
- *  wm_sweep_next only. */
+ *  call, instead of the single empty one). Names and values are copied.
+ *  Returns  WM_OK; WM_EINVAL (a parameter without a name or value, or one that is
+ *           there twice); WM_ESTATE (after the first plan or step); WM_ENOMEM. */
 WM_API wm_status wm_sweep_add_config(wm_sweep *sweep, size_t count, const char *const *names,
                                      const wm_value *values, wm_error *err);
 /** The plan as a table (kind "plan"): a row for each metric with its pass, and
- *  in the context the configurations, passes and calls. The caller owns *out. */
+ *  in the context the configurations, passes and calls. The caller owns *out.
+ *  Returns  WM_OK; WM_EINVAL (a configuration that is there twice, or a derived
+ *           metric's name that is taken); WM_ENOTFOUND (a name in a formula);
+ *           WM_ENOMEM. */
 WM_API wm_status wm_sweep_plan(wm_sweep *sweep, wm_table **out, wm_error *err);
 
 /** One call of the function. The core decides when the next is due. */
 typedef struct wm_step {
     size_t struct_size;
-    wm_state *state; /**< for the function; valid until wm_sweep_done */
-    const char *benchmark;
-    const char *config_key;
-    size_t config;
-    int64_t run; /**< from 0; warm-up runs count up to -1 */
-    int32_t attempt;
-    int32_t pass;
-    int32_t threads;
+    wm_state *state;        /**< for the function; valid until wm_sweep_done */
+    const char *benchmark;  /**< like config_key: borrowed, lives as long as the sweep */
+    const char *config_key; /**< its parameters: "n=128,type=f32" */
+    size_t config;          /**< its number, from 0, in the order of the axes */
+    int64_t run;            /**< from 0; warm-up runs count up to -1 */
+    int32_t attempt;        /**< 0 */
+    int32_t pass;           /**< from 0: which metrics are read in this step */
+    int32_t threads;        /**< that wm_step_call runs the function in */
     bool warmup;
     bool first_pass; /**< once-a-run work belongs here */
 } wm_step;
@@ -473,14 +497,19 @@ typedef struct wm_step {
 
 /** Move to the next step: tears down and sets up configurations, opens windows,
  *  evicts caches, then starts the measurement of the step.
+ *  *step starts from WM_STEP_INIT and can be used again.
  *  Returns  true: run the function, then call wm_sweep_done. false: the sweep is
- *           over; err->code is WM_OK, or the failure that ended it early. */
+ *           over; err->code is WM_OK, or the failure that ended it early: WM_EBUSY
+ *           (a session is active), WM_ENOMEM, or one of wm_sweep_plan's. WM_ESTATE
+ *           (a step is at hand) and WM_EINVAL (*step) end nothing. */
 WM_API bool wm_sweep_next(wm_sweep *sweep, wm_step *step, wm_error *err);
 /** End the step. `status` other than WM_OK fails the configuration with `why`
- *  (may be NULL) as its reason; the sweep goes on. */
+ *  (may be NULL) as its reason; the sweep goes on.
+ *  Returns  WM_OK; WM_ESTATE (not the step at hand); WM_ENOMEM (the sweep is over). */
 WM_API wm_status wm_sweep_done(wm_sweep *sweep, const wm_step *step, wm_status status, const char *why,
                                wm_error *err);
-/** Call the benchmark's C function for a step, in as many threads as it asks. */
+/** Call the benchmark's C function for a step, in as many threads as it asks. The
+ *  calling thread is the first of them. */
 WM_API void wm_step_call(const wm_step *step);
 /** The whole loop, for benchmarks written in C.
  *  Returns  WM_OK; WM_EFAILED when a configuration failed (all others were
