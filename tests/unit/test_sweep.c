@@ -10,50 +10,19 @@
 
 #include <cmocka.h>
 
+#include "unit/benches.h"
+
 static char calls[4096];
+static int forget_calls(void **state) {
+    (void)state;
+    calls[0] = 0;
+    return 0;
+}
+
 static void call(const char *fmt, const char *key) {
     const size_t n = strlen(calls);
     snprintf(calls + n, sizeof calls - n, fmt, key);
 }
-
-static wm_session *make_session(void) {
-    wm_session *s = NULL;
-    assert_int_equal(wm_session_create(NULL, &s, NULL), WM_OK);
-    calls[0] = 0;
-    return s;
-}
-
-static wm_sweep *make_sweep(wm_session *s, const wm_benchmark *b, const char *const *argv) {
-    wm_sweep *sweep = NULL;
-    wm_error err = WM_ERROR_INIT;
-    int argc = 0;
-    while (argv && argv[argc]) argc++;
-    if (wm_sweep_create(s, b, argc, argv, &sweep, &err) != WM_OK) fail_msg("%s", err.message);
-    return sweep;
-}
-
-/* Run a benchmark with these options; the table. */
-static wm_table *sweep_table(const wm_benchmark *b, const char *const *argv, wm_status expected) {
-    wm_session *s = make_session();
-    wm_sweep *sweep = make_sweep(s, b, argv);
-    wm_table *t = NULL;
-    assert_int_equal(wm_sweep_run(sweep, NULL), expected);
-    wm_sweep_destroy(sweep);
-    assert_int_equal(wm_session_table(s, &t, NULL), WM_OK);
-    wm_session_destroy(s);
-    return t;
-}
-
-static wm_benchmark bench_of(const char *name, wm_fn run, const char *options) {
-    wm_benchmark b = WM_BENCHMARK_INIT;
-    b.name = name;
-    b.run = run;
-    b.options = options;
-    return b;
-}
-
-#define ARGS(...)                                                                                            \
-    (const char *const[]) { __VA_ARGS__, NULL }
 
 /* ---- order, set-up and tear-down ---- */
 
@@ -62,6 +31,7 @@ static void log_setup(wm_state *st) { call("(%s", wm_i64(st, "n") == 1 ? "" : ""
 static void log_teardown(wm_state *st) { call(")%s", wm_i64(st, "n") == 1 ? " " : " "); }
 
 static void check_order(const char *const *argv, const char *expected) {
+    calls[0] = 0;
     wm_benchmark b = bench_of("order", log_run, "--axis n=[1,2] --runs 3 --warmup 1");
     b.setup = log_setup;
     b.teardown = log_teardown;
@@ -204,61 +174,6 @@ static void test_work_added_to_no_region_is_told(void **state) {
         wm_value v;
         assert_int_equal(wm_table_context(t, i, &key, &v), WM_OK);
         told |= v.type == WM_STR && strstr(v.as.str, "never entered") != NULL;
-    }
-    assert_true(told);
-    wm_table_destroy(t);
-}
-
-/* ---- repetition ---- */
-
-static uint64_t bodies;
-static void repeats(wm_state *st) {
-    WM_REPEAT(st, "short") {
-        bodies++;
-        wm_add_items(st, "short", 2.0);
-    }
-}
-
-static void test_repetition(void **state) {
-    (void)state;
-    bodies = 0;
-    const wm_benchmark b = bench_of("repeats", repeats, "--runs 3 --batch-time 1ms");
-    wm_table *t = sweep_table(&b, NULL, WM_OK);
-    const size_t time = find_row(t, "short", "time", NULL), rate = find_row(t, "short", "item_rate", NULL);
-    const double batch = number_cell(t, time, "batch"), mean = number_cell(t, time, "mean");
-    assert_true(batch > 100);
-    assert_true((double)bodies >= 4 * batch); /* the warm-up, too, runs the whole batch */
-    assert_int_equal(number_cell(t, time, "entries"), 3);
-    /* Two items a repetition, whatever the batch: the rates' harmonic mean is 2 / mean. */
-    assert_true(number_cell(t, rate, "min") <= 2e9 / mean * (1 + 1e-9));
-    assert_true(number_cell(t, rate, "max") >= 2e9 / mean * (1 - 1e-9));
-    wm_table_destroy(t);
-}
-
-static void test_repetition_without_warm_up(void **state) {
-    (void)state;
-    const wm_benchmark b = bench_of("repeats", repeats, "--runs 1 --warmup 0 --batch-time 100us");
-    wm_table *t = sweep_table(&b, NULL, WM_OK);
-    const size_t time = find_row(t, "short", "time", NULL);
-    assert_string_equal(text_cell(t, time, "status"), "ok");
-    assert_int_equal(number_cell(t, time, "entries"), 1);
-    assert_true(number_cell(t, time, "batch") > 10);
-    wm_table_destroy(t);
-}
-
-static void test_cold_caches_exclude_repetition(void **state) {
-    (void)state;
-    bodies = 0;
-    const wm_benchmark b = bench_of("repeats", repeats, "--runs 2 --warmup 0 --cache-control all");
-    wm_table *t = sweep_table(&b, NULL, WM_OK);
-    assert_int_equal(bodies, 2);
-    assert_int_equal(number_cell(t, find_row(t, "short", "time", NULL), "batch"), 1);
-    bool told = false;
-    for (size_t i = 0; i < wm_table_context_count(t); i++) {
-        const char *key;
-        wm_value v;
-        wm_table_context(t, i, &key, &v);
-        told |= v.type == WM_STR && strstr(v.as.str, "exclude each other") != NULL;
     }
     assert_true(told);
     wm_table_destroy(t);
@@ -491,26 +406,23 @@ static void test_the_plan(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_orders),
-        cmocka_unit_test(test_profile_runs_once_and_measures_nothing),
-        cmocka_unit_test(test_every_outcome_is_a_row),
-        cmocka_unit_test(test_a_failing_setup_is_not_run),
-        cmocka_unit_test(test_amounts_and_values),
-        cmocka_unit_test(test_a_value_that_is_not_finite_is_a_null),
-        cmocka_unit_test(test_work_added_to_no_region_is_told),
-        cmocka_unit_test(test_repetition),
-        cmocka_unit_test(test_repetition_without_warm_up),
-        cmocka_unit_test(test_cold_caches_exclude_repetition),
-        cmocka_unit_test(test_threads),
-        cmocka_unit_test(test_a_thread_that_fails),
-        cmocka_unit_test(test_noise_that_never_settles_ends),
-        cmocka_unit_test(test_a_good_result_ends),
-        cmocka_unit_test(test_time_that_is_up_before_any_sample),
-        cmocka_unit_test(test_a_caller_drives_the_steps),
-        cmocka_unit_test(test_a_sweep_left_half_way),
-        cmocka_unit_test(test_formulas_and_functions),
-        cmocka_unit_test(test_what_is_wrong_is_found_before_anything_runs),
-        cmocka_unit_test(test_the_plan),
+        cmocka_unit_test_setup(test_orders, forget_calls),
+        cmocka_unit_test_setup(test_profile_runs_once_and_measures_nothing, forget_calls),
+        cmocka_unit_test_setup(test_every_outcome_is_a_row, forget_calls),
+        cmocka_unit_test_setup(test_a_failing_setup_is_not_run, forget_calls),
+        cmocka_unit_test_setup(test_amounts_and_values, forget_calls),
+        cmocka_unit_test_setup(test_a_value_that_is_not_finite_is_a_null, forget_calls),
+        cmocka_unit_test_setup(test_work_added_to_no_region_is_told, forget_calls),
+        cmocka_unit_test_setup(test_threads, forget_calls),
+        cmocka_unit_test_setup(test_a_thread_that_fails, forget_calls),
+        cmocka_unit_test_setup(test_noise_that_never_settles_ends, forget_calls),
+        cmocka_unit_test_setup(test_a_good_result_ends, forget_calls),
+        cmocka_unit_test_setup(test_time_that_is_up_before_any_sample, forget_calls),
+        cmocka_unit_test_setup(test_a_caller_drives_the_steps, forget_calls),
+        cmocka_unit_test_setup(test_a_sweep_left_half_way, forget_calls),
+        cmocka_unit_test_setup(test_formulas_and_functions, forget_calls),
+        cmocka_unit_test_setup(test_what_is_wrong_is_found_before_anything_runs, forget_calls),
+        cmocka_unit_test_setup(test_the_plan, forget_calls),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
