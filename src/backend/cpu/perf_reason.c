@@ -56,7 +56,7 @@ void wmi_perf_explain(int native, bool kernel, wmi_buf *text, wmi_buf *remedy) {
     case WM_REASON_PERMISSION: explain_permission(kernel, text, remedy); break;
     case WM_REASON_NO_SYSCALL: wmi_buf_str(text, "the kernel has no perf_event_open"); break;
     default:
-        wmi_buf_printf(text, "the event could not be opened (errno %d)", native);
+        wmi_buf_printf(text, "the event could not be opened: %s", wmi_errno_text(native));
         if (native == EMFILE) wmi_buf_str(remedy, "raise the limit of open files: ulimit -n 4096");
         break;
     }
