@@ -276,9 +276,8 @@ static wm_status formulas_check(wm_sweep *sweep, wm_error *err) {
             if (!seen) known[n++] = p->names[k];
         }
     }
-    wm_status status = wmi_derive_check(how->derive, derived, known, n, err);
-    if (err && status != WM_OK && status != WM_ENOMEM)
-        wmi_error_set(err, status, 0, "benchmark %.100s: %s", sweep->name, err->message);
+    const wm_status status =
+        wmi_sweep_blame(sweep, wmi_derive_check(how->derive, derived, known, n, err), err);
     free(known);
     return status;
 }

@@ -12,8 +12,7 @@ static const int64_t batch_time_default_ns = 1000000;
 
 /* ---- reading the options ---- */
 
-/* Say whose options are wrong: a program has several benchmarks, and each its own text. */
-static wm_status blame(const wm_sweep *sweep, wm_status status, wm_error *err) {
+wm_status wmi_sweep_blame(const wm_sweep *sweep, wm_status status, wm_error *err) {
     if (status == WM_OK || status == WM_ENOMEM || !err) return status;
     return wmi_error_set(err, status, err->native_code, "benchmark %.100s: %s", sweep->name, err->message);
 }
@@ -29,14 +28,14 @@ static wm_status options_read(wm_sweep *sweep, const wm_benchmark *bench, int ar
         wmi_buf where = WMI_BUF_INIT;
         wmi_buf_printf(&where, "benchmark %s", sweep->name);
         status = where.failed ? wmi_error_nomem(err)
-                              : blame(sweep, wmi_words_split(bench->options, &words, &count, err), err);
+                              : wmi_sweep_blame(sweep, wmi_words_split(bench->options, &words, &count, err), err);
         if (status == WM_OK)
             status = wmi_options_parse(o, (int)count, (const char *const *)words, false, where.data, err);
         free(words);
         wmi_buf_free(&where);
     }
     if (status == WM_OK && argc > 0) status = wmi_options_parse(o, argc, argv, true, NULL, err);
-    return status == WM_OK ? blame(sweep, wmi_options_check(o, err), err) : status;
+    return status == WM_OK ? wmi_sweep_blame(sweep, wmi_options_check(o, err), err) : status;
 }
 
 static bool adaptive(const wmi_options *o) {
@@ -201,7 +200,7 @@ wm_status wm_sweep_create(wm_session *session, const wm_benchmark *bench, int ar
     if (status == WM_OK) status = pin_check(sweep->options.pin, err);
     if (status == WM_OK) {
         rules_set(sweep);
-        status = blame(sweep, wmi_points_make(sweep, err), err);
+        status = wmi_sweep_blame(sweep, wmi_points_make(sweep, err), err);
     }
     if (status == WM_OK) status = measuring_make(sweep, &b, err);
     if (status != WM_OK) {

@@ -82,6 +82,10 @@ struct wm_sweep {
     wm_error broken;     /* why the sweep cannot go on */
 };
 
+/** Put the benchmark's name before the message of a failure other than WM_ENOMEM: a program
+ *  has several benchmarks, and the same words suit one and not another. Returns `status`. */
+wm_status wmi_sweep_blame(const wm_sweep *sweep, wm_status status, wm_error *err);
+
 /** Expand the axes into points (parameters only). */
 wm_status wmi_points_make(wm_sweep *sweep, wm_error *err);
 wm_status wmi_point_add(wm_sweep *sweep, size_t count, const char *const *names, const wm_value *values,

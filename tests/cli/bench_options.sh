@@ -43,6 +43,12 @@ refuse "--out 't.csv' is there twice" --out t.csv --out t.csv
 refuse "--out and --samples name the same file, 't.csv'" --out t.csv --samples t.csv
 refuse 'it may read time, flop_rate, byte_rate, item_rate, n' --derive 'x = q/time'
 
+# The benchmark is named where the same words suit another one.
+refuse "benchmark manual: 'x = n*q' reads 'q'" --derive 'x = n*q'
+try bench_cli -b rising -b manual --derive 'x = n*time'
+expect_refused "benchmark rising: 'x = n*time' reads 'n'"
+refuse "benchmark manual: --zip names 'a'" --zip n,a
+
 # One file under two names: one of the two tables would be lost.
 ln -s t.csv link.csv
 refuse "--out 't.csv' and --out './t.csv' are the same file" --out t.csv --out ./t.csv
