@@ -14,7 +14,8 @@ static wm_status point_end(wm_sweep *sweep, wmi_point *p, wmi_config_state state
     if (state == WMI_CONFIG_FAILED) sweep->failed++;
     if (state == WMI_CONFIG_SKIPPED) sweep->skipped++;
     wmi_session_log(sweep->session, state == WMI_CONFIG_FAILED ? WM_LOG_ERROR : WM_LOG_INFO, "%s%s%s %s: %s",
-                    sweep->name, *key ? " " : "", key, state == WMI_CONFIG_FAILED ? "failed" : "skipped", why);
+                    sweep->name, *key ? " " : "", key, state == WMI_CONFIG_FAILED ? "failed" : "skipped",
+                    why);
     return wmi_samples_set_state(sweep->session->samples, p->config, state, why);
 }
 

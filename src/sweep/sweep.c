@@ -27,8 +27,9 @@ static wm_status options_read(wm_sweep *sweep, const wm_benchmark *bench, int ar
         size_t count = 0;
         wmi_buf where = WMI_BUF_INIT;
         wmi_buf_printf(&where, "benchmark %s", sweep->name);
-        status = where.failed ? wmi_error_nomem(err)
-                              : wmi_sweep_blame(sweep, wmi_words_split(bench->options, &words, &count, err), err);
+        status = where.failed
+                     ? wmi_error_nomem(err)
+                     : wmi_sweep_blame(sweep, wmi_words_split(bench->options, &words, &count, err), err);
         if (status == WM_OK)
             status = wmi_options_parse(o, (int)count, (const char *const *)words, false, where.data, err);
         free(words);

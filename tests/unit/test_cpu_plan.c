@@ -133,7 +133,7 @@ static void each_refusal_has_its_reason_and_stops_nothing_else(void **state) {
         {refuse_eacces, WM_REASON_PERMISSION, "not permitted"},
         {refuse_eperm, WM_REASON_PERMISSION, "not permitted"},
         {refuse_enosys, WM_REASON_NO_SYSCALL, "no perf_event_open"},
-        {refuse_emfile, WM_REASON_BACKEND, "errno 24"},
+        {refuse_emfile, WM_REASON_BACKEND, "could not be opened: Too many open files"},
     };
     const char *const names[] = {"cycles", "instructions", "page-faults"};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
