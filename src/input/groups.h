@@ -20,8 +20,8 @@ wm_status wmi_group_parse(const char *name, const char *where, const char *text,
                           wm_error *err);
 /** Find and parse the group `name`, in the folders (colon list) of the environment
  *  variable WARPMETER_METRICS, else ../share/warpmeter/metrics beside the
- *  library, else the folder it was installed to, else the source tree it was built
- *  from. WM_ENOTFOUND lists the groups there are. */
+ *  library, else the folder it was installed to. WM_ENOTFOUND lists the groups there
+ *  are. */
 wm_status wmi_group_load(const char *name, wmi_group *out, wm_error *err);
 /** Are all of WARPMETER_METRICS folders? WM_EINVAL names one that is none. */
 wm_status wmi_group_folders_check(wm_error *err);

@@ -61,27 +61,17 @@ static wm_status add_beside_library(wmi_list *folders, bool *added, wm_error *er
     return WM_OK;
 }
 
-static wm_status add_built_in(wmi_list *folders, wm_error *err) {
-    static const char *const paths[] = {
-#ifdef WM_INSTALL_METRICS_DIR
-        WM_INSTALL_METRICS_DIR,
-#endif
-#ifdef WM_SOURCE_METRICS_DIR
-        WM_SOURCE_METRICS_DIR,
-#endif
-        NULL};
-    for (size_t i = 0; paths[i]; i++) {
-        if (!is_folder(paths[i])) continue;
-        return wmi_list_add(folders, paths[i], strlen(paths[i])) ? wmi_error_nomem(err) : WM_OK;
-    }
-    return WM_OK;
+static wm_status add_installed(wmi_list *folders, wm_error *err) {
+    static const char path[] = WM_INSTALL_METRICS_DIR;
+    if (!is_folder(path)) return WM_OK;
+    return wmi_list_add(folders, path, sizeof path - 1) ? wmi_error_nomem(err) : WM_OK;
 }
 
 static wm_status find_folders(wmi_list *folders, wm_error *err) {
     bool beside = false;
     wm_status s = add_environment(folders, err);
     if (s == WM_OK) s = add_beside_library(folders, &beside, err);
-    if (s == WM_OK && !beside) s = add_built_in(folders, err);
+    if (s == WM_OK && !beside) s = add_installed(folders, err);
     return s;
 }
 
