@@ -35,7 +35,8 @@
  *    there cost nothing and record nothing, no session can be started, and those
  *    of the parent, and their sweeps, are not to be used or destroyed in it.
  *  - One thread controls a session and its sweeps; regions are marked from any
- *    thread. Once loaded the shared library stays loaded, also after dlclose.
+ *    thread. The shared library stays loaded after dlclose; a plug-in that the
+ *    archive was linked into must not be unloaded.
  *  - Functions that the library calls must return: no exception and no longjmp
  *    may leave them.
  */
