@@ -160,31 +160,6 @@ void wmi_run_drop(void) {
 
 static void warn_stretch(void *user, const char *line) { wmi_session_warn(user, "%s", line); }
 
-static wm_status stretch_open(wm_session *s, wm_error *err) {
-    size_t count = 1, i = 0;
-    for (const char *p = s->stretch_metrics; *p; p++) count += *p == ',';
-    char *copy = wmi_strdup(s->stretch_metrics);
-    const char **names = malloc(count * sizeof *names);
-    wm_status status = copy && names ? WM_OK : wmi_error_nomem(err);
-    char *rest = copy;
-    for (char *word; status == WM_OK && (word = strtok_r(rest, ", ", &rest)) != NULL;) names[i++] = word;
-    if (status == WM_OK) status = wmi_measure_open(s->samples, names, i, warn_stretch, s, &s->stretch, err);
-    free(names);
-    free(copy);
-    if (status != WM_OK) return status;
-    wmi_session_warn_machine(s);
-    wmi_rows_how how = {.stable_threshold = 0.02};
-    status = wmi_session_bench(s, s->name, &how, &s->stretch_bench, err);
-    if (status == WM_OK &&
-        wmi_samples_config(s->samples, s->stretch_bench, 0, NULL, NULL, &s->stretch_config) != WM_OK)
-        status = wmi_error_nomem(err);
-    if (status != WM_OK) {
-        wmi_measure_close(s->stretch);
-        s->stretch = NULL;
-    }
-    return status;
-}
-
 /* A stretch of code runs once, so it can be read in one pass only: the first. */
 static wm_status stretch_check(const wm_session *s, wm_error *err) {
     if (s->stretch->pass_count <= 1) return WM_OK;
@@ -200,10 +175,35 @@ static wm_status stretch_check(const wm_session *s, wm_error *err) {
         first ? first : "?", other ? other : "?");
 }
 
+static wm_status stretch_open(wm_session *s, wm_error *err) {
+    size_t count = 1, i = 0;
+    for (const char *p = s->stretch_metrics; *p; p++) count += *p == ',';
+    char *copy = wmi_strdup(s->stretch_metrics);
+    const char **names = malloc(count * sizeof *names);
+    wm_status status = copy && names ? WM_OK : wmi_error_nomem(err);
+    char *rest = copy;
+    for (char *word; status == WM_OK && (word = strtok_r(rest, ", ", &rest)) != NULL;) names[i++] = word;
+    if (status == WM_OK) status = wmi_measure_open(s->samples, names, i, warn_stretch, s, &s->stretch, err);
+    free(names);
+    free(copy);
+    if (status != WM_OK) return status;
+    status = stretch_check(s, err);
+    wmi_rows_how how = {.stable_threshold = 0.02};
+    if (status == WM_OK) wmi_session_warn_machine(s);
+    if (status == WM_OK) status = wmi_session_bench(s, s->name, &how, &s->stretch_bench, err);
+    if (status == WM_OK &&
+        wmi_samples_config(s->samples, s->stretch_bench, 0, NULL, NULL, &s->stretch_config) != WM_OK)
+        status = wmi_error_nomem(err);
+    if (status != WM_OK) {
+        wmi_measure_close(s->stretch);
+        s->stretch = NULL;
+    }
+    return status;
+}
+
 wm_status wm_session_start(wm_session *s, wm_error *err) {
     if (s->running) return wmi_error_set(err, WM_ESTATE, 0, "the session is running already");
     wm_status status = s->stretch ? WM_OK : stretch_open(s, err);
-    if (status == WM_OK) status = stretch_check(s, err);
     if (status == WM_OK) status = wmi_measure_window(s->stretch, 0, s->stretch_config, s->stretch_runs, err);
     if (status == WM_OK) status = wmi_run_begin(s, s->stretch, 0, err);
     if (status != WM_OK) return status;

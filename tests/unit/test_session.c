@@ -271,6 +271,14 @@ static void test_a_sample_for_each_entry(void **state) {
     assert_int_equal(number_cell(t, row_of(t, "outer/inner"), "samples"), 6);
     wm_table_destroy(t);
     wm_session_destroy(s);
+    opts.metrics = "cpu_time";
+    s = make(&opts);
+    t = measure(s, nested);
+    const size_t inner = find_row(t, "outer/inner", "cpu_time", NULL);
+    assert_int_equal(number_cell(t, inner, "samples"), 6);
+    assert_int_equal(number_cell(t, inner, "entries"), 6);
+    wm_table_destroy(t);
+    wm_session_destroy(s);
 }
 
 static void test_names_made_at_run_time(void **state) {
@@ -333,6 +341,10 @@ static void test_metrics_of_two_passes_need_a_sweep(void **state) {
     wm_error err = WM_ERROR_INIT;
     assert_int_equal(wm_session_start(s, &err), WM_EINVAL);
     assert_non_null(strstr(err.message, "cpu_time"));
+    wm_table *t = NULL;
+    assert_int_equal(wm_session_table(s, &t, NULL), WM_OK);
+    assert_int_equal(wm_table_rows(t), 0);
+    wm_table_destroy(t);
     wm_session_destroy(s);
 }
 
