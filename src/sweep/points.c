@@ -39,15 +39,16 @@ static wm_status point_fill(wmi_point *p, size_t count, const char *const *names
 }
 
 /* With `--threads`, a configuration that is given in full may choose its own number. */
-static wm_status point_threads(const wmi_options *o, wmi_point *p, wm_error *err) {
-    for (size_t i = 0; i < p->count && o->thread_count; i++) {
-        const wm_value *v = &p->values[i];
-        if (strcmp(p->names[i], "threads")) continue;
+static wm_status point_threads(const wmi_options *o, size_t count, const char *const *names,
+                               const wm_value *values, int *threads, wm_error *err) {
+    for (size_t i = 0; i < count && o->thread_count; i++) {
+        const wm_value *v = &values[i];
+        if (strcmp(names[i], "threads")) continue;
         if (v->type != WM_I64 || v->as.i64 < 1 || v->as.i64 > WMI_THREADS_MAX)
             return wmi_error_set(err, WM_EINVAL, 0,
                                  "the parameter 'threads' takes a whole number from 1 to %d beside --threads",
                                  WMI_THREADS_MAX);
-        p->threads = (int)v->as.i64;
+        *threads = (int)v->as.i64;
     }
     return WM_OK;
 }
@@ -68,7 +69,7 @@ wm_status wmi_point_add(wm_sweep *sweep, size_t count, const char *const *names,
         wmi_point_fini(p);
         return wmi_error_nomem(err);
     }
-    if (point_threads(&sweep->options, p, err) != WM_OK) {
+    if (point_threads(&sweep->options, count, names, values, &p->threads, err) != WM_OK) {
         wmi_point_fini(p);
         return WM_EINVAL;
     }
