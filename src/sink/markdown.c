@@ -68,7 +68,7 @@ static void put_warnings(const wm_table *t, wmi_buf *out) {
         wm_table_context(t, i, &key, &v);
         if (!wmi_is_warning(key, v)) continue;
         text.len = 0;
-        wmi_show_text(&text, v.as.str, true);
+        wmi_show_warning(&text, key, v, true);
         wmi_buf_str(out, "\n> **Warning:** ");
         put_text(out, text.len ? text.data : "");
         wmi_buf_char(out, '\n');

@@ -139,6 +139,12 @@ bool wmi_is_warning(const char *key, wm_value v) {
     return strncmp(key, "warning", strlen("warning")) == 0 && v.type == WM_STR && *v.as.str;
 }
 
+void wmi_show_warning(wmi_buf *b, const char *key, wm_value v, bool unicode) {
+    const char *side = strchr(key, '.'); /* warning.baseline_2 */
+    if (side) wmi_buf_printf(b, "%.*s: ", (int)strcspn(side + 1, "_"), side + 1);
+    wmi_show_text(b, v.as.str, unicode);
+}
+
 void wmi_facts(const wm_table *t, wmi_report *out) {
     wmi_buf text = WMI_BUF_INIT;
     wmi_report_block(out, "");

@@ -69,5 +69,7 @@ void wmi_report_make(const wm_table *t, wmi_report *out);
 
 /** Is this context entry a warning to be shown below the table? */
 bool wmi_is_warning(const char *key, wm_value v);
+/** Append its text; in a comparison after the side that it comes from. */
+void wmi_show_warning(wmi_buf *b, const char *key, wm_value v, bool unicode);
 
 #endif

@@ -204,7 +204,7 @@ static void put_warnings(const canvas *c, const wm_table *t) {
         first = false;
         put_styled(c, "\033[1m", "warning:", strlen("warning:"));
         wmi_buf_char(c->out, ' ');
-        wmi_show_text(c->out, v.as.str, c->opts.unicode);
+        wmi_show_warning(c->out, key, v, c->opts.unicode);
         wmi_buf_char(c->out, '\n');
     }
 }

@@ -31,6 +31,14 @@ cp ../stdout comparison.json
 try warpmeter show comparison.json --filter verdict=worse --columns region,ratio --format csv
 expect_line slow,1.2,
 
+# A warning says from which file it is.
+sed 's/"context": \[/&\n  {"key": "warning", "type": "string", "value": "hot"},/' after.json >hot.json
+try warpmeter compare before.json hot.json
+expect_line 'warning: contender: hot'
+refuse_line 'warning: baseline'
+try warpmeter compare hot.json before.json --format markdown
+expect_line '> **Warning:** baseline: hot'
+
 # A file is the same as itself; where only the threshold decides, it does.
 try warpmeter compare before.json before.json --only same
 expect_line '0 better, 0 worse, 4 same, 3 undecided, 1 missing'
