@@ -386,7 +386,8 @@ WM_API void wm_benchmark_register_static(const wm_benchmark *bench);
  *  Returns  the exit status: 0; 1 a configuration failed; 2 usage; 3 nothing
  *           was measured; 4 a result could not be written. */
 WM_API int wm_main(int argc, char **argv);
-/** Say what the program was built with, for the table's context (static text). */
+/** Say what the program was built with, for the table's context (static text). One that
+ *  holds "not optimised" makes a warning. */
 WM_API void wm_set_build_info(const char *text);
 #ifdef __clang__
 #define WM_COMPILER_ "clang " __clang_version__

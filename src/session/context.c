@@ -22,6 +22,11 @@ static const char *build_info;
 
 void wm_set_build_info(const char *text) { __atomic_store_n(&build_info, text, __ATOMIC_RELAXED); }
 
+bool wmi_build_unoptimised(void) {
+    const char *text = __atomic_load_n(&build_info, __ATOMIC_RELAXED);
+    return text && strstr(text, "not optimised");
+}
+
 typedef struct context {
     wm_table *t;
     wm_status status;

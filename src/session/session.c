@@ -58,6 +58,8 @@ void wmi_session_warn_machine(wm_session *s) {
     wmi_machine_warning w[4];
     if (s->machine_warned) return;
     s->machine_warned = true;
+    if (wmi_build_unoptimised())
+        wmi_session_warn(s, "the program was compiled without optimisation: compile it with -O2");
     const int n = wmi_machine_warnings(&s->machine, w, 4);
     for (int i = 0; i < n; i++) wmi_session_warn(s, "%s: %s", w[i].what, w[i].remedy);
 }

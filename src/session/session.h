@@ -106,7 +106,8 @@ struct wm_session {
 void wmi_session_warn(wm_session *s, const char *fmt, ...) WM_PRINTF(2, 3);
 void wmi_session_log(const wm_session *s, wm_log_level level, const char *fmt, ...) WM_PRINTF(3, 4);
 
-/** Warn of what in the machine's state spoils measurements; once, before the first run. */
+/** Warn of what in the machine's state and in the program's build spoils measurements;
+ *  once, before the first run. */
 void wmi_session_warn_machine(wm_session *s);
 
 /** Add a benchmark; *how is taken over, also on failure. */
@@ -125,6 +126,8 @@ void wmi_run_drop(void);
 wm_status wmi_run_fold(wm_session *s, const wmi_measure *measure, const wmi_run_place *place,
                        const wmi_notes *notes, size_t notes_count, wm_error *err);
 
+/** Did the program say that it was built without optimisation? */
+bool wmi_build_unoptimised(void);
 /** Facts of the machine, the build and the measurement into a table's context. */
 wm_status wmi_session_context(const wm_session *s, wm_table *t);
 

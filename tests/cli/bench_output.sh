@@ -24,6 +24,16 @@ cp ../stdout from_csv
 try warpmeter show t.json --columns region,metric,mean,n --format csv
 expect_same ../stdout from_csv
 
+# Whoever forgets to have a program optimised is told.
+try bench_cli -b manual --format json
+if grep -q '"program_build", .*, not optimised"' ../stdout; then
+    expect_error 'bench_cli: warning: the program was compiled without optimisation: compile it with -O2'
+    expect_match '"warning(_[0-9])?", .*"the program was compiled without optimisation'
+else
+    expect_match '"program_build", .*, optimised"'
+    refuse_error 'without optimisation'
+fi
+
 # A failed and a skipped configuration are rows, and the status is 1.
 try bench_cli -b mixed -q --format csv
 expect_status 1
