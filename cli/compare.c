@@ -96,8 +96,16 @@ static int print_rows(const wm_table *table, const verdict_set *only, const char
     return status;
 }
 
+static wm_value context_of(const wm_table *table, const char *wanted) {
+    wm_value v = {WM_NULL, WM_REASON_NOT_APPLICABLE, {0}}, at;
+    const char *key;
+    for (size_t i = 0; i < wm_table_context_count(table); i++)
+        if (wm_table_context(table, i, &key, &at) == WM_OK && strcmp(key, wanted) == 0) v = at;
+    return v;
+}
+
 /* Formats that a program reads stay pure: there the summary goes to stderr. */
-static void print_summary(const char *format, const size_t count[VERDICTS]) {
+static void print_summary(const char *format, const wm_table *table, const size_t count[VERDICTS]) {
     bool prose = cli_is_prose(format);
     FILE *to = prose ? stdout : stderr;
     fprintf(to, "%s%zu better, %zu worse, %zu same, %zu undecided", prose ? "\n" : "", count[BETTER],
@@ -107,6 +115,8 @@ static void print_summary(const char *format, const size_t count[VERDICTS]) {
     if (count[ONLY_BASELINE]) fprintf(to, ", %zu only in A", count[ONLY_BASELINE]);
     if (count[ONLY_CONTENDER]) fprintf(to, ", %zu only in B", count[ONLY_CONTENDER]);
     fputc('\n', to);
+    const wm_value mean = context_of(table, "time_ratio_geomean");
+    if (mean.type == WM_F64) fprintf(to, "geometric mean of the time ratios: %.4f\n", mean.as.f64);
 }
 
 static int report(const wm_table *table, const cli_args *args, const verdict_set *only,
@@ -117,7 +127,7 @@ static int report(const wm_table *table, const cli_args *args, const verdict_set
     count_verdicts(table, count);
     int status = args->value[ONLY] ? print_rows(table, only, format, &opts) : cli_print(table, format, &opts);
     if (status != CLI_OK) return status;
-    print_summary(format, count);
+    print_summary(format, table, count);
     for (size_t i = 0; i < VERDICTS; i++)
         if (fail_on->has[i] && count[i]) status = CLI_HIT;
     return status;

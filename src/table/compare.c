@@ -299,6 +299,24 @@ static wm_status fill(wm_table *t, const side *base, const side *cont, row_index
     return s;
 }
 
+/* Times make one number of all rows; other metrics have no common scale. */
+static wm_status add_geomean(wm_table *t) {
+    const size_t rows = wm_table_rows(t);
+    size_t n = 0;
+    double *ratios = malloc((rows + 1) * sizeof *ratios);
+    if (!ratios) return WM_ENOMEM;
+    for (size_t i = 0; i < rows; i++) {
+        const wm_value metric = wmi_table_cell(t, i, WMI_CCOL_METRIC),
+                       ratio = wmi_table_cell(t, i, WMI_CCOL_RATIO);
+        if (metric.type == WM_STR && strcmp(metric.as.str, "time") == 0 && ratio.type == WM_F64)
+            ratios[n++] = ratio.as.f64;
+    }
+    wm_value mean = wmi_f64(wmi_geomean(ratios, n));
+    if (mean.type == WM_NULL) mean.reason = n ? WM_REASON_NON_POSITIVE : WM_REASON_NO_SAMPLES;
+    free(ratios);
+    return wmi_table_set_context(t, "time_ratio_geomean", mean);
+}
+
 static wm_status compare(const side *base, const side *cont, double threshold, wm_table **out,
                          wm_error *err) {
     row_index rows;
@@ -307,6 +325,7 @@ static wm_status compare(const side *base, const side *cont, double threshold, w
     wm_table *t = wmi_schema_table(wmi_schema_of("comparison"), 0, NULL, NULL);
     wm_status s = t ? fill(t, base, cont, &rows, threshold, &common) : WM_ENOMEM;
     close_index(&rows);
+    if (s == WM_OK) s = add_geomean(t);
     if (s == WM_ENOMEM)
         wmi_error_nomem(err);
     else if (s == WM_OK && !common)
