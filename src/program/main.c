@@ -143,11 +143,13 @@ static wm_status sweeps_create(program *p, int argc, const char *const *argv, wm
 
 /* Only a filter leaves nothing to run. */
 static wm_status configs_check(const program *p, wm_error *err) {
-    for (size_t i = 0; i < p->sweep_count; i++)
+    const char *filter = "";
+    for (size_t i = 0; i < p->sweep_count; i++) {
         if (p->sweeps[i]->point_count) return WM_OK;
+        filter = p->sweeps[i]->options.filter;
+    }
     return wmi_error_set(err, WM_EEMPTY, 0,
-                         "nothing was measured: no configuration matches --filter '%.300s'",
-                         p->sweeps[0]->options.filter);
+                         "nothing was measured: no configuration matches --filter '%.300s'", filter);
 }
 
 static int prepare(program *p, int argc, const char *const *argv) {
@@ -194,9 +196,10 @@ static void report_exit(void) {
     fprintf(stderr, "%s: benchmark %s ended the program, so there is no table\n", p->name, p->running);
 }
 
-static int64_t steps_left(const program *p, size_t from) {
-    int64_t left = 0;
-    for (size_t i = from; i < p->sweep_count; i++) left += wmi_sweep_steps_left(p->sweeps[i]);
+static double left_ns(const program *p, size_t from) {
+    const double step_ns = wmi_progress_step_ns(&p->progress);
+    double left = 0;
+    for (size_t i = from; i < p->sweep_count; i++) left += wmi_sweep_left_ns(p->sweeps[i], step_ns);
     return left;
 }
 
@@ -208,7 +211,7 @@ static wm_status sweep_measure(program *p, size_t at, bool *lost, wm_error *err)
         wm_step_call(&step);
         wm_status status = wm_sweep_done(sweep, &step, WM_OK, NULL, err);
         if (status != WM_OK) return status;
-        if (wmi_progress_due(&p->progress)) wmi_progress_show(&p->progress, &step, steps_left(p, at));
+        if (wmi_progress_due(&p->progress)) wmi_progress_show(&p->progress, &step, left_ns(p, at));
         if (!p->samples || *lost) continue;
         if (wmi_sample_file_add(p->samples, p->session->samples, sweep->points[step.config].config, err) !=
             WM_OK) {

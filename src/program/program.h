@@ -47,8 +47,10 @@ typedef struct wmi_progress {
 void wmi_progress_begin(wmi_progress *p, FILE *stream);
 /** A step was made; true when it is time to show something. */
 bool wmi_progress_due(wmi_progress *p);
-/** Show the step; `left`: steps still to come, at most. */
-void wmi_progress_show(wmi_progress *p, const wm_step *step, int64_t left);
+/** How long a step took until now, on average. */
+double wmi_progress_step_ns(const wmi_progress *p);
+/** Show the step; `left_ns`: how long those still to come take at most. */
+void wmi_progress_show(wmi_progress *p, const wm_step *step, double left_ns);
 /** Take the line away, so that something else can be written. */
 void wmi_progress_clear(wmi_progress *p);
 

@@ -13,19 +13,21 @@ void wmi_progress_begin(wmi_progress *p, FILE *stream) {
     p->begin_ns = p->shown_ns = (int64_t)wmi_monotonic_ns();
 }
 
+static const int64_t second_ns = 1000000000;
+
 static void add_time(wmi_buf *out, int64_t ns) {
-    const long long s = ns / 1000000000;
+    const long long s = ns / second_ns;
     if (s >= 3600)
         wmi_buf_printf(out, "%lld:%02lld:%02lld", s / 3600, s / 60 % 60, s % 60);
     else
         wmi_buf_printf(out, "%lld:%02lld", s / 60, s % 60);
 }
 
-/* Remaining time: as the steps so far took, for those still to come. */
-static void line_make(const wmi_progress *p, const wm_step *step, int64_t left, int64_t now, wmi_buf *out) {
+static void line_make(const wmi_progress *p, const wm_step *step, double left_ns, int64_t now, wmi_buf *out) {
+    const double gone_ns = (double)(now - p->begin_ns), most_ns = 9e18;
     wm_error text; /* for its one-line, valid-UTF-8 text */
     wmi_error_set(&text, WM_OK, 0, "%s %s", step->benchmark, step->config_key);
-    if (p->done + left > 0) wmi_buf_printf(out, "[%3lld %%] ", (long long)(100 * p->done / (p->done + left)));
+    if (gone_ns + left_ns > 0) wmi_buf_printf(out, "[%3d %%] ", (int)(100 * gone_ns / (gone_ns + left_ns)));
     wmi_buf_str(out, text.message);
     if (step->warmup)
         wmi_buf_str(out, ", warm-up");
@@ -34,9 +36,13 @@ static void line_make(const wmi_progress *p, const wm_step *step, int64_t left, 
     if (step->pass > 0) wmi_buf_printf(out, ", pass %d", step->pass + 1);
     wmi_buf_str(out, ", elapsed ");
     add_time(out, now - p->begin_ns);
-    if (p->done == 0) return;
-    wmi_buf_str(out, ", remaining at most ");
-    add_time(out, (int64_t)((double)(now - p->begin_ns) / (double)p->done * (double)left));
+    wmi_buf_str(out, ", remaining at most about ");
+    left_ns += (double)(second_ns - 1); /* whole seconds, rounded up */
+    add_time(out, (int64_t)(left_ns < most_ns ? left_ns : most_ns));
+}
+
+double wmi_progress_step_ns(const wmi_progress *p) {
+    return p->done ? (double)((int64_t)wmi_monotonic_ns() - p->begin_ns) / (double)p->done : 0;
 }
 
 bool wmi_progress_due(wmi_progress *p) {
@@ -46,10 +52,10 @@ bool wmi_progress_due(wmi_progress *p) {
     return now - p->shown_ns >= (p->terminal ? redraw_every_ns : line_every_ns);
 }
 
-void wmi_progress_show(wmi_progress *p, const wm_step *step, int64_t left) {
+void wmi_progress_show(wmi_progress *p, const wm_step *step, double left_ns) {
     const int64_t now = (int64_t)wmi_monotonic_ns();
     wmi_buf line = WMI_BUF_INIT;
-    line_make(p, step, left, now, &line);
+    line_make(p, step, left_ns, now, &line);
     if (!line.failed && line.data) {
         wmi_progress_clear(p);
         const wm_write_opts o = wmi_terminal_opts(p->stream, 2);

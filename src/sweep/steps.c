@@ -247,6 +247,7 @@ bool wm_sweep_next(wm_sweep *sweep, wm_step *step, wm_error *err) {
     }
     wm_status status = sweep->cursor_made ? WM_OK : wmi_sweep_begin(sweep, err);
     if (status != WM_OK) return broken(sweep, status, err);
+    if (!sweep->step_end_ns) sweep->step_end_ns = (int64_t)wmi_monotonic_ns();
     wmi_point *p = point_next(sweep, &status, err);
     if (!p) {
         wmi_sweep_leave(sweep);
@@ -338,8 +339,10 @@ wm_status wm_sweep_done(wm_sweep *sweep, const wm_step *step, wm_status given, c
     }
     const int64_t end_ns = (int64_t)wmi_monotonic_ns();
     sweep->in_step = false;
-    sweep->steps_done++;
     p->elapsed_ns += (double)(end_ns - sweep->step_begin_ns);
+    p->spent_ns += (double)(end_ns - sweep->step_end_ns);
+    p->steps++;
+    sweep->step_end_ns = end_ns;
 
     wm_status status = WM_OK;
     if (given != WM_OK) wm_fail(&sweep->states[0], "%s", why ? why : wm_status_text(given));
@@ -378,14 +381,20 @@ wm_status wm_sweep_run(wm_sweep *sweep, wm_error *err) {
     return WM_OK;
 }
 
-int64_t wmi_sweep_steps_left(const wm_sweep *sweep) {
-    const int64_t most = sweep->rules.runs >= 0 ? sweep->rules.runs : sweep->rules.max_runs;
-    const int64_t passes = sweep->options.profile ? 1 : (int64_t)sweep->measure->pass_count;
-    int64_t left = 0;
+double wmi_sweep_left_ns(const wm_sweep *sweep, double step_ns) {
+    const wmi_stop_rules *rules = &sweep->rules;
+    const double most = (double)(rules->runs >= 0 ? rules->runs : rules->max_runs);
+    const double passes = sweep->options.profile ? 1 : (double)sweep->measure->pass_count;
+    double left = 0;
     for (size_t i = 0; i < sweep->point_count; i++) {
         const wmi_point *p = &sweep->points[i];
         if (p->dead) continue;
-        left += (p->done ? p->runs : most) * passes + sweep->options.warmup;
+        const double pace = p->steps ? p->spent_ns / (double)p->steps : step_ns;
+        double runs = p->done ? (double)p->runs : most;
+        if (!p->done && rules->timeout_ns > 0 && runs * pace > (double)rules->timeout_ns)
+            runs = (double)rules->timeout_ns / pace;
+        const double steps = runs * passes + (double)sweep->options.warmup - (double)p->steps;
+        if (steps > 0) left += steps * pace;
     }
-    return left > sweep->steps_done ? left - sweep->steps_done : 0;
+    return left;
 }

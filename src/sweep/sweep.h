@@ -40,6 +40,8 @@ typedef struct wmi_point {
     bool done;         /* run often enough in the first pass */
     int64_t runs;      /* measured runs of the first pass so far */
     double elapsed_ns; /* of all runs */
+    double spent_ns;   /* the same with what comes before each */
+    int64_t steps;     /* runs of all passes, warm-ups among them */
     double counted_ns; /* of those measured runs */
     wmi_batch *batches;
     size_t batch_count;
@@ -76,7 +78,7 @@ struct wm_sweep {
     struct wm_state *states; /* [state_count] one for each thread */
     wmi_notes *notes;        /* [state_count] theirs, for the session */
     size_t state_count;
-    int64_t steps_done;
+    int64_t step_end_ns;
     int failed, skipped; /* configurations */
     bool repeat_seen;    /* WM_REPEAT was met with cold caches */
     wm_error broken;     /* why the sweep cannot go on */
@@ -102,7 +104,8 @@ bool wmi_sweep_wants(void *user, uint32_t point, int32_t pass, int64_t run);
 /** Tear the current configuration down. */
 void wmi_sweep_leave(wm_sweep *sweep);
 
-/** Runs that are still to come, at most; for progress. */
-int64_t wmi_sweep_steps_left(const wm_sweep *sweep);
+/** How long the runs still to come take at most, for progress: each as long as those of its
+ *  configuration have taken, or `step_ns` where there was none. */
+double wmi_sweep_left_ns(const wm_sweep *sweep, double step_ns);
 
 #endif

@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "sweep/sweep.h"
 #include "unit/benches.h"
 
 static char calls[4096];
@@ -308,6 +309,41 @@ static void test_a_caller_drives_the_steps(void **state) {
     wm_session_destroy(s);
 }
 
+static void check_left(const wm_sweep *sweep, double step_ns, double expected) {
+    const double left = wmi_sweep_left_ns(sweep, step_ns);
+    if (!(fabs(left - expected) <= 1e-9 * expected)) fail_msg("%g ns left, not %g", left, expected);
+}
+
+/* What is left is reckoned from what the configuration's own steps took, within its timeout. */
+static void test_what_is_left(void **state) {
+    (void)state;
+    const wm_benchmark b = bench_of("left", log_run, "--axis n=[1,2,3] --warmup 1");
+    wm_session *s = make_session();
+    wm_sweep *sweep = make_sweep(s, &b, ARGS("--runs", "9"));
+    check_left(sweep, 100, 3 * 10 * 100); /* nothing has run */
+    sweep->points[0].steps = 4;
+    sweep->points[0].spent_ns = 4 * 7;
+    check_left(sweep, 100, 6 * 7 + 2 * 10 * 100);
+    sweep->points[1].dead = true;
+    check_left(sweep, 100, 6 * 7 + 10 * 100);
+    wm_sweep_destroy(sweep);
+
+    sweep = make_sweep(s, &b, ARGS("--max-noise", "1%", "--max-runs", "1000", "--timeout", "1us"));
+    sweep->points[0].steps = 3;
+    sweep->points[0].spent_ns = 3 * 50; /* 20 runs in the time there is, and the warm-up */
+    sweep->points[1].steps = 6;
+    sweep->points[1].runs = 5;
+    sweep->points[1].done = true;
+    check_left(sweep, 0.25, 18 * 50 + 1001 * 0.25);
+    wm_sweep_destroy(sweep);
+
+    sweep = make_sweep(s, &b, ARGS("--metrics", "time,page-faults", "--runs", "9"));
+    const double passes = (double)sweep->measure->pass_count;
+    check_left(sweep, 100, 3 * (9 * passes + 1) * 100);
+    wm_sweep_destroy(sweep);
+    wm_session_destroy(s);
+}
+
 static void test_a_sweep_left_half_way(void **state) {
     (void)state;
     wm_session *s = make_session();
@@ -419,6 +455,7 @@ int main(void) {
         cmocka_unit_test_setup(test_a_good_result_ends, forget_calls),
         cmocka_unit_test_setup(test_time_that_is_up_before_any_sample, forget_calls),
         cmocka_unit_test_setup(test_a_caller_drives_the_steps, forget_calls),
+        cmocka_unit_test_setup(test_what_is_left, forget_calls),
         cmocka_unit_test_setup(test_a_sweep_left_half_way, forget_calls),
         cmocka_unit_test_setup(test_formulas_and_functions, forget_calls),
         cmocka_unit_test_setup(test_what_is_wrong_is_found_before_anything_runs, forget_calls),
