@@ -24,10 +24,10 @@ try with_clock back -b fast
 expect_status 0
 expect_match '^fast,work,time,ns,[0-9]+'
 
-# A program that is killed leaves whole lines behind.
+# A program that is killed leaves what it wrote behind. In the midst of a write the kill may cut the last line,
+# which `show` then leaves out.
 try timeout -s KILL 1 "$BIN/bench_cli" -q -b fast --runs 100000000 --samples killed.csv -o never.csv
 [ ! -e never.csv ] || complain 'a table was written'
-[ -z "$(tail -c 1 killed.csv)" ] || complain 'the last line is cut'
 try warpmeter show killed.csv --format csv --columns run,value
 expect_status 0
 expect_match '^0,[0-9]'
