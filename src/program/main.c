@@ -287,7 +287,7 @@ static int run(program *p, int argc, const char *const *argv) {
         wmi_options_check(&p->options, &err) != WM_OK)
         return complain(p, WMI_EXIT_USAGE, &err);
     p->out_opts = wmi_terminal_opts(stdout, p->options.color);
-    p->out_opts.no_warnings = p->options.verbosity >= 0; /* on_log shows them as they come */
+    p->out_opts.no_warnings = true; /* on_log shows them as they come, or --quiet forbids them */
     if (say_and_leave(p, &status)) return status;
     status = prepare(p, argc, argv);
     if (status != WMI_EXIT_OK) return status;

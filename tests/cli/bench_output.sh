@@ -33,6 +33,9 @@ else
     expect_match '"program_build", .*, optimised"'
     refuse_error 'without optimisation'
 fi
+try bench_cli -b manual -q
+expect_no_error
+refuse_line 'warning'
 
 # A failed and a skipped configuration are rows, and the status is 1.
 try bench_cli -b mixed -q --format csv
