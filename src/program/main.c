@@ -58,10 +58,30 @@ static int print_text(const program *p, wmi_buf *text) {
 static int print_table(const program *p, const wm_table *t, const char *format) {
     wm_error err = WM_ERROR_INIT;
     if (wm_table_print(t, stdout, format ? format : "text", &p->out_opts, &err) == WM_OK) return WMI_EXIT_OK;
-    return complain(p, WMI_EXIT_OUTPUT, &err);
+    /* a format that does not hold such a table */
+    return complain(p, err.code == WM_EINVAL ? WMI_EXIT_USAGE : WMI_EXIT_OUTPUT, &err);
 }
 
 /* ---- what measures nothing ---- */
+
+static wm_status names_check(const wmi_options *o, wm_error *err) {
+    for (size_t i = 0; i < o->benchmarks.n; i++) {
+        if (wmi_benchmark_find(o->benchmarks.v[i])) continue;
+        const size_t n = wmi_benchmark_count();
+        const char **names = malloc((n + 1) * sizeof *names);
+        if (!names) return wmi_error_nomem(err);
+        for (size_t k = 0; k < n; k++) names[k] = wmi_benchmark_at(k)->name;
+        char *near = wmi_nearest(o->benchmarks.v[i], names, n);
+        wmi_error_set(err, WM_ENOTFOUND, 0,
+                      near && *near ? "no benchmark '%s'; did you mean %s?"
+                                    : "no benchmark '%s'; --list shows those there are",
+                      o->benchmarks.v[i], near ? near : "");
+        free(near);
+        free(names);
+        return WM_ENOTFOUND;
+    }
+    return WM_OK;
+}
 
 static int list_metrics(const program *p) {
     wm_error err = WM_ERROR_INIT;
@@ -85,7 +105,10 @@ static bool say_and_leave(const program *p, int *status) {
         wmi_help(p->name, &text);
     else if (o->version)
         wmi_buf_printf(&text, "warpmeter %s\n", wm_version());
-    else if (o->list)
+    else if ((o->list || o->help_axes) && names_check(o, &err) != WM_OK) {
+        *status = complain(p, WMI_EXIT_USAGE, &err);
+        return true;
+    } else if (o->list)
         wmi_list_benchmarks(&text);
     else if (!o->help_axes)
         return false;
@@ -99,25 +122,6 @@ static bool say_and_leave(const program *p, int *status) {
 }
 
 /* ---- preparing: everything that can be wrong is found here ---- */
-
-static wm_status names_check(const wmi_options *o, wm_error *err) {
-    for (size_t i = 0; i < o->benchmarks.n; i++) {
-        if (wmi_benchmark_find(o->benchmarks.v[i])) continue;
-        const size_t n = wmi_benchmark_count();
-        const char **names = malloc((n + 1) * sizeof *names);
-        if (!names) return wmi_error_nomem(err);
-        for (size_t k = 0; k < n; k++) names[k] = wmi_benchmark_at(k)->name;
-        char *near = wmi_nearest(o->benchmarks.v[i], names, n);
-        wmi_error_set(err, WM_ENOTFOUND, 0,
-                      near && *near ? "no benchmark '%s'; did you mean %s?"
-                                    : "no benchmark '%s'; --list shows those there are",
-                      o->benchmarks.v[i], near ? near : "");
-        free(near);
-        free(names);
-        return WM_ENOTFOUND;
-    }
-    return WM_OK;
-}
 
 static bool chosen(const wmi_options *o, const char *name) {
     for (size_t i = 0; i < o->benchmarks.n; i++)
@@ -168,7 +172,7 @@ static int prepare(program *p, int argc, const char *const *argv) {
     if (status == WM_OK && !p->options.dry_run && configs_check(p, &err) != WM_OK)
         return complain(p, WMI_EXIT_NOTHING, &err);
     if (status == WM_OK && p->options.samples_path && !p->options.dry_run)
-        status = wmi_sample_file_open(p->options.samples_path, p->session->samples, &p->samples, &err);
+        status = wmi_sample_file_open(p->options.samples_path, p->session, &p->samples, &err);
     return status == WM_OK ? WMI_EXIT_OK : complain(p, WMI_EXIT_USAGE, &err);
 }
 

@@ -44,24 +44,29 @@ static wm_status check_streams(const place *p, wm_error *err) {
     return WM_OK;
 }
 
+static wm_status add_file(const char *option, const char *path, const wmi_sink *sink, place *places,
+                          size_t *n, wm_error *err) {
+    places[(*n)++] = (place){option, path, WMI_BUF_INIT};
+    if (!sink->companion || !wmi_file_is_replaced(path)) return WM_OK;
+    place *beside = &places[(*n)++];
+    *beside = (place){option, path, WMI_BUF_INIT};
+    wmi_buf_printf(&beside->beside, "%s%s", path, sink->companion_suffix);
+    return beside->beside.failed ? wmi_error_nomem(err) : WM_OK;
+}
+
 static wm_status add_places(const wmi_options *o, place *places, size_t *n, wm_error *err) {
     for (size_t i = 0; i < o->out.n; i++) {
         const wmi_sink *sink;
-        const wm_status status = wmi_sink_by_path(o->out.v[i], &sink, err);
+        wm_status status = wmi_sink_by_path(o->out.v[i], &sink, err);
         if (status != WM_OK) return status;
-        places[(*n)++] = (place){"out", o->out.v[i], WMI_BUF_INIT};
-        if (!sink->companion || !wmi_file_is_replaced(o->out.v[i])) continue;
-        place *beside = &places[(*n)++];
-        *beside = (place){"out", o->out.v[i], WMI_BUF_INIT};
-        wmi_buf_printf(&beside->beside, "%s%s", o->out.v[i], sink->companion_suffix);
-        if (beside->beside.failed) return wmi_error_nomem(err);
+        status = add_file("out", o->out.v[i], sink, places, n, err);
+        if (status != WM_OK) return status;
     }
-    if (o->samples_path) places[(*n)++] = (place){"samples", o->samples_path, WMI_BUF_INIT};
-    return WM_OK;
+    return o->samples_path ? add_file("samples", o->samples_path, &wmi_sink_csv, places, n, err) : WM_OK;
 }
 
 static wm_status check_distinct(const wmi_options *o, wm_error *err) {
-    place *places = calloc(2 * o->out.n + 1, sizeof *places);
+    place *places = calloc(2 * (o->out.n + 1), sizeof *places);
     size_t n = 0;
     wm_status status = places ? add_places(o, places, &n, err) : wmi_error_nomem(err);
     for (size_t i = 0; i < n && status == WM_OK; i++) {
@@ -77,5 +82,6 @@ wm_status wmi_outputs_check(const wmi_options *o, wm_error *err) {
     const wmi_sink *sink;
     wm_status status = o->format ? wmi_sink_by_name(o->format, &sink, err) : WM_OK;
     for (size_t i = 0; i < o->out.n && status == WM_OK; i++) status = wmi_sink_check(o->out.v[i], NULL, err);
+    if (status == WM_OK && o->samples_path) status = wmi_sink_check(o->samples_path, wmi_sink_csv.name, err);
     return status == WM_OK ? check_distinct(o, err) : status;
 }

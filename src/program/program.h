@@ -30,8 +30,8 @@ bool wmi_terminal_is(FILE *stream);
 /** A standard stream that was closed would lend its number to the next file that is
  *  opened, which then took in what is meant for the stream. Keep the numbers. */
 void wmi_streams_keep(void);
-/** Before anything runs: is the format known, can every --out be written, and are they,
- *  what lies beside them, --samples and the standard streams different files? */
+/** Before anything runs: is the format known, can every --out and --samples be written,
+ *  and are they, what lies beside them and the standard streams different files? */
 wm_status wmi_outputs_check(const wmi_options *o, wm_error *err);
 
 /* ---- progress (progress.c) ---- */
@@ -57,13 +57,15 @@ void wmi_progress_clear(wmi_progress *p);
 /* ---- raw samples that are written as they come (sample_file.c) ---- */
 
 typedef struct wmi_sample_file wmi_sample_file;
-/** Open `path` (a .csv) for the configurations that the samples hold by now, and write
- *  the header. WM_EINVAL for another suffix; WM_EIO, WM_EPERM, WM_EBUSY. */
-wm_status wmi_sample_file_open(const char *path, const wmi_samples *samples, wmi_sample_file **out,
+/** Open `path` (a .csv) for the configurations that the session holds by now, and write
+ *  the header, and the context beside it. The session outlives the file. WM_EINVAL for another
+ *  suffix; WM_EIO, WM_EPERM, WM_EBUSY. */
+wm_status wmi_sample_file_open(const char *path, const wm_session *session, wmi_sample_file **out,
                                wm_error *err);
 /** Append what a configuration (its number in the samples) has gained since the last
  *  call for it. */
 wm_status wmi_sample_file_add(wmi_sample_file *f, const wmi_samples *samples, uint32_t config, wm_error *err);
+/** Writes the context again, which has more in it by now. NULL is fine. */
 wm_status wmi_sample_file_close(wmi_sample_file *f, wm_error *err);
 
 /* ---- listings (listing.c); to `out` ---- */

@@ -1,5 +1,6 @@
 /* Raw samples go to their file after every step, whole lines at a time, so that a
- * program that is killed loses at most the step at hand. */
+ * program that is killed loses at most the step at hand. The context is beside them from the
+ * start, for the same reason. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,6 +10,8 @@
 #include "table/params.h"
 
 struct wmi_sample_file {
+    char *path;
+    const wm_session *session;
     wmi_appender *appender;
     wmi_params params; /* of all sweeps */
     size_t *written;   /* [series] values already in the file */
@@ -22,6 +25,14 @@ static wm_table *rows_create(const wmi_sample_file *f) {
     return wmi_samples_table_create(f->params.count, f->params.names, f->params.types);
 }
 
+static wm_status context_write(const wmi_sample_file *f, wm_error *err) {
+    wm_table *t = rows_create(f);
+    wm_status status = t ? wmi_session_context(f->session, t) : WM_ENOMEM;
+    status = status == WM_OK ? wmi_sink_write_beside(&wmi_sink_csv, t, f->path, err) : wmi_error_nomem(err);
+    wm_table_destroy(t);
+    return status;
+}
+
 static wm_status header_write(wmi_sample_file *f, wm_error *err) {
     wmi_buf text = WMI_BUF_INIT;
     wm_table *t = rows_create(f);
@@ -33,18 +44,32 @@ static wm_status header_write(wmi_sample_file *f, wm_error *err) {
     return status;
 }
 
-wm_status wmi_sample_file_open(const char *path, const wmi_samples *samples, wmi_sample_file **out,
+static wm_status file_free(wmi_sample_file *f, wm_error *err) {
+    const wm_status status = f->appender ? wmi_appender_close(f->appender, err) : WM_OK;
+    wmi_params_fini(&f->params);
+    free(f->path);
+    free(f->written);
+    free(f->next);
+    free(f->first);
+    free(f);
+    return status;
+}
+
+wm_status wmi_sample_file_open(const char *path, const wm_session *session, wmi_sample_file **out,
                                wm_error *err) {
     const size_t n = strlen(path);
     if (n < 5 || strcmp(path + n - 4, ".csv") != 0)
         return wmi_error_set(err, WM_EINVAL, 0, "--samples takes a file that ends in .csv, not '%s'", path);
     wmi_sample_file *f = calloc(1, sizeof *f);
     if (!f) return wmi_error_nomem(err);
-    wm_status status = wmi_params_collect(samples, &f->params);
+    f->session = session;
+    f->path = wmi_strdup(path);
+    wm_status status = f->path ? wmi_params_collect(session->samples, &f->params) : WM_ENOMEM;
     status = status == WM_OK ? wmi_appender_open(path, &f->appender, err) : wmi_error_nomem(err);
+    if (status == WM_OK) status = context_write(f, err);
     if (status == WM_OK) status = header_write(f, err);
     if (status != WM_OK) {
-        wmi_sample_file_close(f, NULL);
+        file_free(f, NULL);
         return status;
     }
     *out = f;
@@ -102,11 +127,7 @@ wm_status wmi_sample_file_add(wmi_sample_file *f, const wmi_samples *samples, ui
 
 wm_status wmi_sample_file_close(wmi_sample_file *f, wm_error *err) {
     if (!f) return WM_OK;
-    const wm_status status = f->appender ? wmi_appender_close(f->appender, err) : WM_OK;
-    wmi_params_fini(&f->params);
-    free(f->written);
-    free(f->next);
-    free(f->first);
-    free(f);
-    return status;
+    const wm_status told = context_write(f, err); /* first: the lock keeps others away */
+    const wm_status closed = file_free(f, told == WM_OK ? err : NULL);
+    return told == WM_OK ? closed : told;
 }

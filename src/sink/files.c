@@ -60,8 +60,9 @@ static wm_status companion_path(const wmi_sink *sink, const char *path, wmi_buf 
     return out->failed ? wmi_error_nomem(err) : WM_OK;
 }
 
-static wm_status write_companion(const wmi_sink *sink, const wm_table *t, const char *path, wm_error *err) {
+wm_status wmi_sink_write_beside(const wmi_sink *sink, const wm_table *t, const char *path, wm_error *err) {
     wmi_buf name = WMI_BUF_INIT, text = WMI_BUF_INIT;
+    if (!has_companion(sink, path)) return WM_OK;
     wm_status s = companion_path(sink, path, &name, err);
     if (s == WM_OK) s = sink->companion(t, &text, err);
     if (s == WM_OK) s = wmi_file_replace(name.data, text.data, text.len, err);
@@ -91,7 +92,7 @@ wm_status wm_table_write(const wm_table *table, const char *path, const char *fo
     if (!table || !path) return wmi_error_set(err, WM_EINVAL, 0, "wm_table_write needs a table and a path");
     wm_status s = find_sink(path, format, &sink, err);
     if (s == WM_OK) s = render(sink, table, opts, &text, err);
-    if (s == WM_OK && has_companion(sink, path)) s = write_companion(sink, table, path, err);
+    if (s == WM_OK) s = wmi_sink_write_beside(sink, table, path, err);
     if (s == WM_OK) s = wmi_file_replace(path, text.data, text.len, err);
     wmi_buf_free(&text);
     return s;

@@ -31,6 +31,9 @@ wm_status wmi_sink_by_path(const char *path, const wmi_sink **out, wm_error *err
  *  the file and what lies beside it be written? As wmi_file_check. */
 wm_status wmi_sink_check(const char *path, const char *format, wm_error *err);
 
+/** Write only what lies beside a file of that format; nothing where there is no place for it. */
+wm_status wmi_sink_write_beside(const wmi_sink *sink, const wm_table *t, const char *path, wm_error *err);
+
 extern const wmi_sink wmi_sink_text, wmi_sink_csv, wmi_sink_json, wmi_sink_gbench, wmi_sink_markdown;
 
 /** Lines of a samples table as CSV without (rows `from` on) and with its header:

@@ -142,6 +142,24 @@ expect_line '3,40'
 expect_line '4,50'
 refuse_line '2,30'
 
+# The context lies beside them, from the start and with what was found while measuring.
+grep -q '"key": "command", .*rising -q --samples s.csv' s.csv.context.json || complain 's.csv has no context'
+try bench_cli -b repeat -q --cache-control all --samples s.csv
+grep -q '"key": "warning.*WM_REPEAT' s.csv.context.json || complain 'the context of s.csv has no warning'
+try warpmeter convert s.csv s.json
+try warpmeter convert s.json again.csv
+cmp s.csv again.csv || complain 's.csv is not read back to an equal table'
+cmp s.csv.context.json again.csv.context.json || complain 'its context is not read back to an equal one'
+try bench_cli -b leaves -q --samples l.csv
+grep -q '"key": "command"' l.csv.context.json || complain 'l.csv has no context'
+try bench_cli -b rising --out s.csv.context.json --samples s.csv
+expect_refused 's.csv.context.json'
+mkdir d.csv.context.json
+echo kept >d.csv
+try bench_cli -b rising --samples d.csv
+expect_refused 'd.csv.context.json'
+[ "$(cat d.csv)" = kept ] || complain 'd.csv was overwritten'
+
 # A full disk costs the samples, is said, and nothing else is lost.
 ln -s /dev/full full.csv
 try bench_cli -b rising --samples full.csv
@@ -162,6 +180,14 @@ for option in --list --help-axes --list-metrics --help --version --dry-run; do
     [ -s ../stdout ] || complain "$option prints nothing"
 done
 [ ! -e "$CALLS" ] || complain 'a listing called a function'
+for option in --list --help-axes; do
+    try bench_cli -b nosuch "$option"
+    expect_refused nosuch
+done
+for option in --list-metrics --dry-run; do
+    try bench_cli "$option" --format gbench-json
+    expect_refused gbench-json
+done
 try bench_cli --list
 expect_match '^manual  --axis n=\[1,2\]'
 try bench_cli --version
