@@ -26,7 +26,7 @@ static void add_time(wmi_buf *out, int64_t ns) {
 static void line_make(const wmi_progress *p, const wm_step *step, double left_ns, int64_t now, wmi_buf *out) {
     const double gone_ns = (double)(now - p->begin_ns), most_ns = 9e18;
     wm_error text; /* for its one-line, valid-UTF-8 text */
-    wmi_error_set(&text, WM_OK, 0, "%s %s", step->benchmark, step->config_key);
+    wmi_error_set(&text, WM_OK, 0, "%s%s%s", step->benchmark, *step->config_key ? " " : "", step->config_key);
     if (gone_ns + left_ns > 0) wmi_buf_printf(out, "[%3d %%] ", (int)(100 * gone_ns / (gone_ns + left_ns)));
     wmi_buf_str(out, text.message);
     if (step->warmup)
