@@ -141,8 +141,17 @@ static void rules_apply(wm_sweep *sweep, wmi_point *p) {
     const wmi_stop_view view = rules_view(sweep, p);
     const char *reason = wmi_stop_reason(&sweep->rules, &view);
     if (!reason) return;
+    wmi_config *config = wmi_samples_config_at(sweep->session->samples, p->config);
     p->done = true;
-    wmi_samples_config_at(sweep->session->samples, p->config)->stop_reason = reason;
+    config->stop_reason = reason;
+    wmi_session_log(sweep->session, WM_LOG_INFO, "%s%s%s ended after %lld run%s (%s)", sweep->name,
+                    *config->key ? " " : "", config->key, (long long)p->runs, p->runs == 1 ? "" : "s",
+                    reason);
+}
+
+static void point_log(const wm_sweep *sweep, const wmi_point *p) {
+    const char *key = wmi_samples_config_at(sweep->session->samples, p->config)->key;
+    wmi_session_log(sweep->session, WM_LOG_DEBUG, "%s%s%s is set up", sweep->name, *key ? " " : "", key);
 }
 
 /* A baseline's name can only be checked against the regions that were entered. */
@@ -192,6 +201,7 @@ static wmi_point *point_next(wm_sweep *sweep, wm_status *status, wm_error *err) 
             if (*status == WM_OK) *status = point_enter(sweep, p, err);
             if (*status != WM_OK) return NULL;
             if (sweep->current != p) continue;
+            point_log(sweep, p);
         }
         if (sweep->cursor.at[WMI_DIM_PASS] == 0 && sweep->cursor.at[WMI_DIM_RUN] >= 0 && p->runs == 0) {
             rules_apply(sweep, p); /* the warm-up may have used up the time */

@@ -80,3 +80,14 @@ expect_match '^manual,slow,double,"",4,'
 # A software event is counted; one that this machine lacks is a null that says why.
 try bench_cli -q -b fast --metrics page-faults,cpu_time --format csv --runs 2
 expect_match '^fast,work,cpu_time,ns,[0-9]'
+
+# -v says what ended each configuration and which were skipped; -vv also when each was set up.
+try bench_cli -b mixed -b rising -v
+expect_error 'bench_cli: mixed n=1 ended after 3 runs (runs)'
+expect_error 'bench_cli: mixed n=3 skipped: n = 3 is too large'
+expect_error 'bench_cli: rising ended after 5 runs (runs)'
+refuse_error 'is set up'
+try bench_cli -b mixed -vv
+expect_error 'bench_cli: mixed n=3 is set up'
+try bench_cli -b mixed
+refuse_error 'ended after'
