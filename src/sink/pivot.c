@@ -140,6 +140,14 @@ static void note_status(const pivot *p, size_t row, const char *status, wmi_buf 
     wmi_show_text(out, reason, p->r->unicode);
 }
 
+/* Outliers are the usual cause: a few samples in which something else ran. */
+static void note_unstable(const pivot *p, size_t row, wmi_buf *out) {
+    const wm_value outliers = cell(p, row, WMI_COL_OUTLIERS);
+    add_note(out, "unstable");
+    if (outliers.type == WM_I64 && outliers.as.i64 > 0)
+        wmi_buf_printf(out, ", %lld outlier%s", (long long)outliers.as.i64, outliers.as.i64 == 1 ? "" : "s");
+}
+
 /* What a row has to say besides its numbers; how its run went only where it is the
  * row that speaks for its line. */
 static wmi_style note_row(const block *b, size_t row, bool main, wmi_buf *out) {
@@ -148,7 +156,7 @@ static wmi_style note_row(const block *b, size_t row, bool main, wmi_buf *out) {
     wm_value stable = cell(p, row, WMI_COL_STABLE);
     bool ok = !*status || strcmp(status, "ok") == 0;
     if (!ok) note_status(p, row, status, out);
-    if (main && stable.type == WM_BOOL && !stable.as.b) add_note(out, "unstable");
+    if (main && stable.type == WM_BOOL && !stable.as.b) note_unstable(p, row, out);
     if (main && ok && *stop && strcmp(stop, "runs") != 0) {
         add_note(out, "stopped by ");
         wmi_show_text(out, stop, p->r->unicode);

@@ -70,3 +70,8 @@ try warpmeter show before.json --filter 'mean>fast'
 expect_refused "warpmeter: filter 'mean>fast': 'fast' is not a number, which the column holds"
 try warpmeter show before.json --filter 'region~('
 expect_refused "warpmeter: filter 'region~(': '(' is no extended regular expression"
+
+# An unstable row says how many of its samples lie far out.
+sed '/"noisy"/s/"outliers": 0/"outliers": 2/' "$SOURCE/tests/cli/data/before.json" >outliers.json
+try warpmeter show outliers.json
+expect_match 'noisy .* unstable, 2 outliers$'
