@@ -25,6 +25,11 @@ bool wmi_file_is_replaced(const char *path);
 bool wmi_file_same(const char *a, const char *b);
 /** Is `path` such a file, and the one that the descriptor writes to? */
 bool wmi_file_is_open_as(const char *path, int fd);
+/** While several files that belong together are replaced: keep others who ask for the same
+ *  lock out of the folder of `path`. Best effort: -1 where a folder cannot be locked, or
+ *  somebody holds the lock for more than some seconds; unlock takes that too. */
+int wmi_folder_lock(const char *path);
+void wmi_folder_unlock(int lock);
 /** The whole text file, NUL-terminated; the caller frees *out. At most 4 GiB, and no
  *  NUL byte: a device such as /dev/zero is refused at its first. */
 wm_status wmi_file_read(const char *path, char **out, size_t *n, wm_error *err);

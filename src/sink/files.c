@@ -84,7 +84,17 @@ wm_status wmi_sink_check(const char *path, const char *format, wm_error *err) {
     return s;
 }
 
-/* The companion comes first: once the table is there, all of it is. */
+/* The companion comes first: once the table is there, all of it is. Of two that write the same
+ * files at once, one writes both last. */
+static wm_status write_both(const wmi_sink *sink, const wm_table *t, const char *path, const wmi_buf *text,
+                            wm_error *err) {
+    const int lock = has_companion(sink, path) ? wmi_folder_lock(path) : -1;
+    wm_status s = wmi_sink_write_beside(sink, t, path, err);
+    if (s == WM_OK) s = wmi_file_replace(path, text->data, text->len, err);
+    wmi_folder_unlock(lock);
+    return s;
+}
+
 wm_status wm_table_write(const wm_table *table, const char *path, const char *format,
                          const wm_write_opts *opts, wm_error *err) {
     const wmi_sink *sink;
@@ -92,8 +102,7 @@ wm_status wm_table_write(const wm_table *table, const char *path, const char *fo
     if (!table || !path) return wmi_error_set(err, WM_EINVAL, 0, "wm_table_write needs a table and a path");
     wm_status s = find_sink(path, format, &sink, err);
     if (s == WM_OK) s = render(sink, table, opts, &text, err);
-    if (s == WM_OK) s = wmi_sink_write_beside(sink, table, path, err);
-    if (s == WM_OK) s = wmi_file_replace(path, text.data, text.len, err);
+    if (s == WM_OK) s = write_both(sink, table, path, &text, err);
     wmi_buf_free(&text);
     return s;
 }

@@ -100,3 +100,14 @@ cp in.json new.csv.context.json
 try warpmeter convert new.csv.context.json new.csv
 expect_refused "warpmeter: 'new.csv.context.json' lies beside 'new.csv' as its context"
 expect_same new.csv.context.json in.json
+
+# Of two programs that write the same file at once, one writes the table and what lies beside it last.
+try bench_cli -b manual -a n=1 -q -o one.json
+try bench_cli -b manual -a n=2 -q -o two.json
+for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+    warpmeter convert one.json both.csv &
+    warpmeter convert two.json both.csv
+    wait
+    told=$(grep -o -- '-a n=[12]' both.csv.context.json)
+    grep -q "^manual,slow.*,${told#-a }," both.csv || complain "the context says $told: $(cat both.csv)"
+done
