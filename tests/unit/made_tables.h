@@ -74,4 +74,29 @@ static const char *const hard_names[] = {"a,b",
                                          "name=value%20"};
 enum { HARD_NAMES = sizeof hard_names / sizeof hard_names[0] };
 
+/* A table with a column of each type and no row. */
+static inline wm_table *one_of_each(void) {
+    wm_table *t = wmi_table_create("results");
+    wmi_table_add_column(t, "i", WM_I64, "B", NULL);
+    wmi_table_add_column(t, "f", WM_F64, "row", NULL);
+    wmi_table_add_column(t, "s", WM_STR, "", NULL);
+    wmi_table_add_column(t, "b", WM_BOOL, "", NULL);
+    return t;
+}
+
+/* Hard names as columns, units, cells and context. */
+static inline wm_table *table_of_hard_names(void) {
+    wm_table *t = wmi_table_create("results");
+    for (size_t i = 0; i < HARD_NAMES; i++)
+        wmi_table_add_column(t, hard_names[i], WM_STR, hard_names[i], NULL);
+    for (size_t i = 0; i < HARD_NAMES; i++) {
+        size_t row = add_row(t);
+        put_context(t, hard_names[i], wmi_str(hard_names[i]));
+        for (size_t k = 0; k < HARD_NAMES; k++)
+            if (k != i) wmi_table_set(t, row, k, wmi_str(hard_names[(i + k) % HARD_NAMES]));
+        wmi_table_set(t, row, i, wmi_null(WM_REASON_BACKEND));
+    }
+    return t;
+}
+
 #endif

@@ -61,15 +61,6 @@ static void assert_refused(const char *csv, const char *companion, wm_status sta
     assert_null(t);
 }
 
-static wm_table *one_of_each(void) {
-    wm_table *t = wmi_table_create("results");
-    wmi_table_add_column(t, "i", WM_I64, "B", NULL);
-    wmi_table_add_column(t, "f", WM_F64, "row", NULL);
-    wmi_table_add_column(t, "s", WM_STR, "", NULL);
-    wmi_table_add_column(t, "b", WM_BOOL, "", NULL);
-    return t;
-}
-
 static void values_survive(void **state) {
     (void)state;
     wm_table *t = one_of_each();
@@ -95,16 +86,7 @@ static void values_survive(void **state) {
 
 static void any_bytes_survive_as_names_and_texts(void **state) {
     (void)state;
-    wm_table *t = wmi_table_create("results");
-    for (size_t i = 0; i < HARD_NAMES; i++)
-        wmi_table_add_column(t, hard_names[i], WM_STR, hard_names[i], NULL);
-    for (size_t i = 0; i < HARD_NAMES; i++) {
-        size_t row = add_row(t);
-        put_context(t, hard_names[i], wmi_str(hard_names[i]));
-        for (size_t k = 0; k < HARD_NAMES; k++)
-            if (k != i) wmi_table_set(t, row, k, wmi_str(hard_names[(i + k) % HARD_NAMES]));
-        wmi_table_set(t, row, i, wmi_null(WM_REASON_BACKEND));
-    }
+    wm_table *t = table_of_hard_names();
     assert_survives(t);
     wm_table_destroy(t);
 }

@@ -62,15 +62,6 @@ static void columns_come_before_rows(void **state) {
     wm_table_destroy(t);
 }
 
-static wm_table *one_of_each(void) {
-    wm_table *t = wmi_table_create("x");
-    wmi_table_add_column(t, "i", WM_I64, "", NULL);
-    wmi_table_add_column(t, "f", WM_F64, "", NULL);
-    wmi_table_add_column(t, "s", WM_STR, "", NULL);
-    wmi_table_add_column(t, "b", WM_BOOL, "", NULL);
-    return t;
-}
-
 static void assert_no_value(const wm_table *t, size_t row, const char *column, wm_reason why) {
     wm_value v = cell(t, row, column);
     assert_int_equal(v.type, WM_NULL);
