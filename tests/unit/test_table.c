@@ -211,9 +211,10 @@ static wm_table *small(void) {
 
 static void equality_names_the_first_difference(void **state) {
     (void)state;
-    wm_table *a = small(), *b = small(), *kind = wmi_table_create("y"), *columns = wmi_table_create("x");
+    wm_table *a = small(), *b = small(), *kind = wmi_table_create("doctor"),
+             *columns = wmi_table_create("results");
     assert_true(wmi_table_equal(a, b, NULL));
-    assert_differs(a, kind, "kind: x and y");
+    assert_differs(a, kind, "kind: results and doctor");
     assert_differs(a, columns, "columns: 4 and 0");
     put(b, 0, "f", wmi_f64(-0.5));
     assert_differs(a, b, "row 0, column 'f': double 0.5 and double -0.5");
