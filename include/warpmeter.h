@@ -130,7 +130,19 @@ typedef struct wm_error {
     X(DROPPED, "dropped", "marks were lost because a ring was full")                                         \
     X(UNMATCHED, "unmatched", "a begin or an end has no partner")                                            \
     X(BACKEND, "backend", "the backend could not read it")                                                   \
-    X(UNKNOWN, "unknown", "the file does not say why")
+    X(UNKNOWN, "unknown", "the file does not say why")                                                       \
+    X(NO_KERNEL, "no-kernel", "no kernel was launched there")                                                \
+    X(AMBIGUOUS, "ambiguous", "a launch from a thread without a region while several were open")             \
+    X(NO_RECORD, "no-record", "a launch was seen but no record of it came")                                  \
+    X(INVALID_RECORD, "invalid-record", "a record has times that cannot be true")                            \
+    X(FIRST_LAUNCH, "first-launch", "the first launch of a kernel, which loads and compiles it")             \
+    X(SEVERAL_KERNELS, "several-kernels", "several kernels ran where one was asked for")                     \
+    X(SEQUENCE, "sequence", "passes launched different kernels, so their counters do not belong together")   \
+    X(RANGES_DROPPED, "ranges-dropped", "more kernels ran than the counters had room for")                   \
+    X(DEVICE_BUSY, "device-busy", "another process holds the device's counters")                             \
+    X(NO_DEVICE, "no-device", "no device that can count it")                                                 \
+    X(WAITING_KERNELS, "waiting-kernels", "kernels wait for each other, so they cannot be run one by one")   \
+    X(CAPTURE, "capture", "not possible while a stream is captured")
 
 typedef enum wm_reason {
 #define WM_REASON_ENUM(name, slug, text) WM_REASON_##name,

@@ -7,6 +7,9 @@
 #include "base/text.h"
 #include "samples/samples.h"
 
+#define WMI_NO_ENTRY        UINT64_MAX       /* nothing is open */
+#define WMI_AMBIGUOUS_ENTRY (UINT64_MAX - 1) /* several are open, in other threads */
+
 /** A begin or an end of an entry, as backends see it. */
 typedef struct wmi_mark {
     bool end;
@@ -17,13 +20,18 @@ typedef struct wmi_mark {
 } wmi_mark;
 
 /** One value that a backend read for one entry. The core maps entries to regions
- *  and combines those of a run. metric: index into the plan's metric list. */
+ *  and combines those of a run, as the metric's wmi_combine says. metric: index into
+ *  the plan's metric list, or WMI_READ_CLOCK. */
 typedef struct wmi_reading {
     uint64_t entry;
     uint32_t metric;
+    uint32_t kernel;  /* interned name of the kernel that it is of; 0: of the entry */
     wm_reason reason; /* set: no value */
     double value;
+    double weight; /* of a kernel: how long it ran in that pass [ns]; else 0 */
 } wmi_reading;
+/* The clock that a kernel ran at [Hz]: read beside the metrics asked for. */
+#define WMI_READ_CLOCK UINT32_MAX
 typedef struct wmi_readings {
     wmi_reading *v;
     size_t n, cap;
@@ -31,6 +39,44 @@ typedef struct wmi_readings {
 /** Append; false when out of memory. */
 bool wmi_readings_add(wmi_readings *r, wmi_reading reading);
 void wmi_readings_free(wmi_readings *r);
+
+/** One piece of work that a device did in a clean pass. Times are of one clock for all
+ *  records of a backend. Names are interned texts; 0 for none. */
+typedef enum wmi_record_kind { WMI_RECORD_KERNEL = 0, WMI_RECORD_COPY, WMI_RECORD_SET } wmi_record_kind;
+enum {
+    WMI_RECORD_FIRST = 1,   /* the first launch of that kernel: loading and compiling are in it */
+    WMI_RECORD_GRAPH = 2,   /* launched as part of a graph */
+    WMI_RECORD_IGNORED = 4, /* on the user's list of kernels to ignore: in the records only */
+    WMI_RECORD_SHARED = 8   /* other processes may have shared the device */
+};
+typedef struct wmi_record {
+    uint64_t entry;             /* innermost one open at the launch, or WMI_*_ENTRY */
+    int64_t begin_ns, end_ns;   /* on the device */
+    int64_t launch_ns;          /* when the launch was called */
+    uint64_t correlation;       /* the vendor's number of the launch, rising */
+    uint64_t bytes;             /* copies and sets */
+    uint32_t name, full, plain; /* as in the binary; demangled; the function's own name */
+    uint32_t device;            /* interned name of the device */
+    uint32_t stream, thread;    /* vendor's stream number; launching thread, numbered from 0 */
+    uint32_t grid[3], block[3];
+    uint32_t registers, static_shared, dynamic_shared; /* per thread; bytes per block */
+    uint8_t kind, flags;
+    uint8_t reason; /* a wm_reason: the launch was seen, but its record is missing or invalid */
+} wmi_record;
+typedef struct wmi_records {
+    wmi_record *v;
+    size_t n, cap;
+} wmi_records;
+bool wmi_records_add(wmi_records *r, const wmi_record *record);
+void wmi_records_free(wmi_records *r);
+
+/** What a backend hands over. Of records and readings of kernels, each belongs to the
+ *  innermost entry: the core adds them to those around it. */
+typedef struct wmi_drained {
+    wmi_readings readings;
+    wmi_records records;
+} wmi_drained;
+void wmi_drained_free(wmi_drained *d);
 
 typedef enum wmi_window_kind {
     WMI_WINDOW_SWEEP = 0,
@@ -45,13 +91,6 @@ typedef struct wmi_window {
     int32_t run;
 } wmi_window;
 
-/** What the warm-up saw, for a plan. */
-typedef struct wmi_survey {
-    uint64_t entries_per_run;
-    double run_ns;
-    uint32_t threads;
-} wmi_survey;
-
 /** What a session asks of a backend: those of its metrics that were named. */
 typedef struct wmi_metric_set {
     const char *const *names;
@@ -61,9 +100,12 @@ typedef struct wmi_metric_set {
 /** One pass of a backend's plan. */
 typedef struct wmi_pass {
     wmi_window_kind window;
-    bool disturbs; /* time taken during it is not the program's own */
-    bool edges;    /* `edge` must be called at every mark */
-    bool poll;
+    bool disturbs;   /* time taken during it is not the program's own */
+    bool edges;      /* `edge` must be called at every mark */
+    bool deferred;   /* readings come when its window closes, or that of the last pass of a
+                        row of deferred ones; they are of entries of any of their runs */
+    bool optional;   /* ask `wants` in each configuration */
+    int64_t repeats; /* this pass stands for so many executions of the program's kernels; 0: one */
 } wmi_pass;
 typedef struct wmi_plan {
     wmi_pass *passes; /* pass 0 of the CPU backend is the clean one: the clock alone */
@@ -105,14 +147,40 @@ typedef struct wmi_metric_list {
     wm_status (*add)(void *user, const wmi_metric *m, bool available, const char *why_not);
 } wmi_metric_list;
 
+/** Which regions a launch can belong to: any that is open in the process, or only those
+ *  open in the launching thread. */
+typedef enum wmi_scope { WMI_SCOPE_PROCESS = 0, WMI_SCOPE_THREAD } wmi_scope;
+/** How counters of several passes are read; the guide says what each costs. */
+typedef enum wmi_replay {
+    WMI_REPLAY_AUTO = 0,
+    WMI_REPLAY_STACKED, /* one window over all runs of a configuration and pass */
+    WMI_REPLAY_WINDOW,  /* a window for each run or region */
+    WMI_REPLAY_KERNEL,  /* the driver replays each kernel */
+    WMI_REPLAY_RANGE    /* a region is one range, launch gaps included */
+} wmi_replay;
+/** How accelerators are measured. */
+typedef struct wmi_device_opts {
+    wmi_scope scope;
+    wmi_replay replay;
+    bool cold;                  /* evict the device's caches before each kernel in a region */
+    const char *const *ignored; /* [ignored_count] kernels to leave out: shell patterns on own names */
+    size_t ignored_count;
+    int64_t hang_ns; /* after so long without an end, kernels are said to wait for each other */
+} wmi_device_opts;
+
 typedef struct wmi_backend_opts {
     const wmi_metric_set *set;
     void (*warn)(void *user, const char *line); /* on the controlling thread; may be NULL */
     void *user;
+    wmi_device_opts device;
+    /* What the core offers; both may be called from inside a vendor's callback. */
+    uint64_t (*launch_entry)(wmi_scope scope);                 /* entry of a launch made now by this thread */
+    void (*exclude)(uint64_t begin_ticks, uint64_t end_ticks); /* this time of this thread is not the
+                                                                  program's; wmi_ticks */
 } wmi_backend_opts;
 
-/** A backend. All calls are made on the controlling thread but for `mark` and
- *  `edge`, which are made on the thread that marks. */
+/** A backend. All calls are made on the controlling thread but for `edge`, which
+ *  is made on the thread that marks. */
 typedef struct wmi_backend_ops {
     const char *name;
     /** What is here, what not, why. May load libraries; makes no device context. */
@@ -124,20 +192,19 @@ typedef struct wmi_backend_ops {
     /** List metrics whose names match the shell pattern (NULL: all). */
     wm_status (*list)(const char *pattern, const wmi_metric_list *list, wm_error *err);
     wm_status (*open)(const wmi_backend_opts *opts, void **self, wm_error *err);
-    /** Distribute the set over passes. `survey` NULL: before anything ran. */
-    wm_status (*plan)(void *self, const wmi_metric_set *set, const wmi_survey *survey, wmi_plan *out,
-                      wm_error *err);
+    /** Distribute the set over passes. */
+    wm_status (*plan)(void *self, const wmi_metric_set *set, wmi_plan *out, wm_error *err);
+    /** Is this optional pass needed in this configuration, after all earlier ones? */
+    bool (*wants)(void *self, int32_t pass, uint32_t config); /* may be NULL */
     wm_status (*open_window)(void *self, const wmi_window *w, wm_error *err);
     wm_status (*close_window)(void *self, const wmi_window *w, wm_error *err);
-    /** Passes without `edges`: no allocation, lock, system call or log. May be NULL. */
-    void (*mark)(void *self, const wmi_mark *mark);
     /** Passes with `edges`: may block, may fail (then that entry has no value, with
      *  a reason). Called before the clock at a begin and after it at an end. May be
      *  NULL. */
     void (*edge)(void *self, const wmi_mark *mark);
-    wm_status (*poll)(void *self, wmi_readings *out, wm_error *err); /* may be NULL */
-    /** Hand over what was read since the last drain; no mark is made meanwhile. */
-    wm_status (*drain)(void *self, wmi_readings *out, wm_error *err);
+    /** Hand over what was read since the last drain; no mark is made meanwhile. Called
+     *  after each run, and after the window of a deferred pass was closed. */
+    wm_status (*drain)(void *self, wmi_drained *out, wm_error *err);
     /** Legal after any failure; NULL is fine. */
     void (*close)(void *self);
 } wmi_backend_ops;

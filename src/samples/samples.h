@@ -12,8 +12,31 @@ const char *wmi_better_text(wmi_better b);
  *  (ns, us, ms, s), more of anything a second ("/s" at the end), else neither. */
 wmi_better wmi_better_of_unit(const char *unit);
 
-/** How values of several entries in one run make that run's value. */
-typedef enum wmi_combine { WMI_COMBINE_SUM = 0, WMI_COMBINE_MEAN, WMI_COMBINE_MAX } wmi_combine;
+/** How values of several entries, or of several kernels, in one run make that run's value. */
+typedef enum wmi_combine {
+    WMI_COMBINE_SUM = 0,
+    WMI_COMBINE_MEAN,
+    WMI_COMBINE_MAX,
+    WMI_COMBINE_MIN,
+    WMI_COMBINE_WEIGHTED, /* mean, weighted by time */
+    WMI_COMBINE_ONE,      /* of one kernel only: several are an error that names them */
+    WMI_COMBINE_USER      /* a function of the user's */
+} wmi_combine;
+
+/** What the core makes of a device's records; WMI_OF_NONE: a backend reads the metric. */
+typedef enum wmi_of_records {
+    WMI_OF_NONE = 0,
+    WMI_OF_KERNEL_TIME,  /* of each kernel; combined as the metric says */
+    WMI_OF_KERNEL_UNION, /* time in which at least one ran */
+    WMI_OF_KERNEL_COUNT,
+    WMI_OF_LAUNCH_LATENCY, /* from the launch call to the start; mean */
+    WMI_OF_KERNEL_GAP,     /* from the first start to the last end, less the union */
+    WMI_OF_FIRST_TIME,     /* first launches of kernels, which the others leave out */
+    WMI_OF_COPY_TIME,
+    WMI_OF_COPY_BYTES,
+    WMI_OF_SET_TIME,
+    WMI_OF_SET_BYTES
+} wmi_of_records;
 
 /** A metric as the table knows it. All texts are copied by wmi_samples_metric. */
 typedef struct wmi_metric {
@@ -24,6 +47,7 @@ typedef struct wmi_metric {
     const char *timer; /* where the time comes from: "tsc", "monotonic", "manual"; "" otherwise */
     wmi_better better;
     wmi_combine combine;
+    wmi_of_records of;
 } wmi_metric;
 
 /** One point of the axes. */

@@ -129,7 +129,7 @@ static wm_status sources_plan(wmi_measure *m, wm_error *err) {
         const wmi_source *source = &m->sources[b];
         if (!source->count) continue;
         const wmi_metric_set set = {source->names, source->count};
-        status = source->ops->plan(source->self, &set, NULL, &plans[b], err);
+        status = source->ops->plan(source->self, &set, &plans[b], err);
         if (status != WM_OK) break;
         joint_of[b] = malloc((plans[b].pass_count + 1) * sizeof *joint_of[b]);
         status = joint_of[b] ? WM_OK : wmi_error_nomem(err);
@@ -150,7 +150,7 @@ static wm_status sources_open(wmi_measure *m, void (*warn)(void *, const char *)
         wmi_source *source = &m->sources[b];
         if (!source->count) continue;
         const wmi_metric_set set = {source->names, source->count};
-        const wmi_backend_opts opts = {&set, warn, user};
+        const wmi_backend_opts opts = {.set = &set, .warn = warn, .user = user};
         const wm_status s = source->ops->open(&opts, &source->self, err);
         if (s != WM_OK) return s;
     }
@@ -193,7 +193,7 @@ wm_status wmi_measure_open(wmi_samples *samples, const char *const *names, size_
     if (s == WM_OK) s = sources_open(m, warn, user, err);
     if (s == WM_OK) s = sources_plan(m, err);
     /* With nothing that can be had the function still runs, so that rows can say why. */
-    const wmi_pass clean = {WMI_WINDOW_CONFIG, false, false, false};
+    const wmi_pass clean = {.window = WMI_WINDOW_CONFIG};
     if (s == WM_OK && m->pass_count == 0 && !pass_add(m, &clean)) s = wmi_error_nomem(err);
     if (s != WM_OK) {
         wmi_measure_close(m);

@@ -56,7 +56,7 @@ static size_t tallies_merge(tally *v, size_t n, const wmi_measure *m) {
 /* Readings of one source, mapped to nodes: one tally for each node and metric, or for
  * each reading where every entry is to be a sample. Sorted. */
 static size_t tallies_make(const wmi_folding *d, const wmi_source *source, tally *v) {
-    const wmi_readings *r = &d->s->readings;
+    const wmi_readings *r = &d->s->drained.readings;
     size_t n = 0;
     for (size_t i = 0; i < r->n; i++) {
         const wmi_reading *x = &r->v[i];
@@ -72,8 +72,8 @@ static size_t tallies_make(const wmi_folding *d, const wmi_source *source, tally
 }
 
 static wm_status source_values(wmi_folding *d, const wmi_source *source) {
-    if (d->s->readings.n == 0) return WM_OK;
-    tally *v = malloc((d->s->readings.n + 1) * sizeof *v);
+    if (d->s->drained.readings.n == 0) return WM_OK;
+    tally *v = malloc((d->s->drained.readings.n + 1) * sizeof *v);
     if (!v) return WM_ENOMEM;
     const size_t n = tallies_make(d, source, v);
     wm_status status = WM_OK;
@@ -130,8 +130,8 @@ wm_status wmi_fold_readings(wmi_folding *d, bool keep, wm_error *err) {
     for (size_t b = 0; b < d->m->source_count; b++) {
         const wmi_source *source = &d->m->sources[b];
         if (pass->local[b] < 0 || !source->ops->drain) continue;
-        d->s->readings.n = 0;
-        wm_status status = source->ops->drain(source->self, &d->s->readings, err);
+        d->s->drained.readings.n = 0;
+        wm_status status = source->ops->drain(source->self, &d->s->drained, err);
         if (status == WM_OK && keep) status = source_values(d, source);
         if (status != WM_OK) return status;
     }

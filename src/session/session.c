@@ -111,7 +111,7 @@ void wm_session_destroy(wm_session *s) {
     wmi_samples_destroy(s->samples);
     for (size_t i = 0; i < s->how_count; i++) wmi_rows_how_fini(&s->how[i]);
     for (size_t i = 0; i < s->warning_count; i++) free(s->warnings[i]);
-    wmi_readings_free(&s->readings);
+    wmi_drained_free(&s->drained);
     free(s->how);
     free(s->warnings);
     free(s->entries);

@@ -57,7 +57,6 @@ typedef struct wmi_notes {
 } wmi_notes;
 bool wmi_notes_add(wmi_notes *notes, wmi_note note); /* false: out of memory */
 
-#define WMI_NO_ENTRY UINT64_MAX
 
 /** One entry of a region in the run at hand. */
 typedef struct wmi_entry {
@@ -99,7 +98,7 @@ struct wm_session {
     size_t fold_cap;
     uint32_t *touched; /* nodes with a fold */
     size_t touched_count, touched_cap;
-    wmi_readings readings;
+    wmi_drained drained;
 };
 
 /** Keep a warning (each text once) for the context, and log it. */

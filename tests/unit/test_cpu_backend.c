@@ -29,7 +29,7 @@ typedef struct fixture {
     void *self;
     wmi_plan plan;
     wmi_window window;
-    wmi_readings readings;
+    wmi_drained drained;
 } fixture;
 
 static fixture start(const wmi_perf_sys *sys, const char *const *names, size_t count) {
@@ -37,7 +37,7 @@ static fixture start(const wmi_perf_sys *sys, const char *const *names, size_t c
     const wmi_backend_opts opts = {0};
     const wmi_metric_set set = {names, count};
     assert_int_equal(wmi_cpu_open(sys, &opts, &f.self, NULL), WM_OK);
-    assert_int_equal(cpu->plan(f.self, &set, NULL, &f.plan, NULL), WM_OK);
+    assert_int_equal(cpu->plan(f.self, &set, &f.plan, NULL), WM_OK);
     if (f.plan.pass_count > 0) assert_int_equal(cpu->open_window(f.self, &f.window, NULL), WM_OK);
     fake.tick = 0; /* from here on the test sets the times */
     return f;
@@ -46,7 +46,7 @@ static fixture start(const wmi_perf_sys *sys, const char *const *names, size_t c
 static void finish(fixture *f) {
     cpu->close_window(f->self, &f->window, NULL);
     wmi_plan_free(&f->plan);
-    wmi_readings_free(&f->readings);
+    wmi_drained_free(&f->drained);
     cpu->close(f->self);
     assert_int_equal(fake_open_count(), 0);
 }
@@ -59,11 +59,12 @@ static void edge_of(const fixture *f, uint32_t thread, bool end, uint64_t entry)
 static void begin(const fixture *f, uint64_t entry) { edge_of(f, 0, false, entry); }
 static void end(const fixture *f, uint64_t entry) { edge_of(f, 0, true, entry); }
 
-static void drain(fixture *f) { assert_int_equal(cpu->drain(f->self, &f->readings, NULL), WM_OK); }
+static void drain(fixture *f) { assert_int_equal(cpu->drain(f->self, &f->drained, NULL), WM_OK); }
 
 static const wmi_reading *reading(const fixture *f, uint64_t entry, uint32_t metric) {
-    for (size_t i = 0; i < f->readings.n; i++)
-        if (f->readings.v[i].entry == entry && f->readings.v[i].metric == metric) return &f->readings.v[i];
+    for (size_t i = 0; i < f->drained.readings.n; i++)
+        if (f->drained.readings.v[i].entry == entry && f->drained.readings.v[i].metric == metric)
+            return &f->drained.readings.v[i];
     fail_msg("no reading of metric %u in entry %llu", metric, (unsigned long long)entry);
     return NULL;
 }
@@ -97,7 +98,7 @@ static void a_multiplexed_count_is_scaled(void **state) {
     count(0, 300, 900, 300);
     end(&f, 2);
     drain(&f);
-    assert_int_equal(f.readings.n, 2);
+    assert_int_equal(f.drained.readings.n, 2);
     check_value(&f, 1, 0, 400);
     check_value(&f, 2, 0, 900);
     finish(&f);
@@ -142,7 +143,7 @@ static void every_metric_gets_its_own_count(void **state) {
     count(PERF_COUNT_HW_CPU_CYCLES, 90, 0, 0);
     end(&f, 9);
     drain(&f);
-    assert_int_equal(f.readings.n, 4);
+    assert_int_equal(f.drained.readings.n, 4);
     check_value(&f, 9, 0, 5);
     check_value(&f, 9, 1, 70);
     check_value(&f, 9, 2, 2);
@@ -179,7 +180,7 @@ static void ends_may_come_in_any_order(void **state) {
     count(0, 10000, 10000, 10000);
     end(&f, 2);
     drain(&f);
-    assert_int_equal(f.readings.n, 3);
+    assert_int_equal(f.drained.readings.n, 3);
     check_value(&f, 1, 0, 111);
     check_value(&f, 2, 0, 11110);
     check_value(&f, 3, 0, 1100);
@@ -196,7 +197,7 @@ static void entries_nest_deeply(void **state) {
     }
     for (uint64_t i = DEPTH; i-- > 0;) end(&f, i);
     drain(&f);
-    assert_int_equal(f.readings.n, DEPTH);
+    assert_int_equal(f.drained.readings.n, DEPTH);
     for (uint64_t i = 0; i < DEPTH; i++) check_value(&f, i, 0, (double)(DEPTH - i));
     finish(&f);
 }
@@ -211,7 +212,7 @@ static void what_has_no_partner_gives_nothing(void **state) {
     drain(&f);
     end(&f, 2); /* its begin was forgotten with the drain */
     drain(&f);
-    assert_int_equal(f.readings.n, 1);
+    assert_int_equal(f.drained.readings.n, 1);
     check_value(&f, 3, 0, 0);
     finish(&f);
 }
@@ -230,7 +231,7 @@ static void a_failing_read_makes_its_entries_null(void **state) {
     begin(&f, 4);
     end(&f, 4);
     drain(&f);
-    assert_int_equal(f.readings.n, 4);
+    assert_int_equal(f.drained.readings.n, 4);
     check_reason(&f, 1, 0, WM_REASON_BACKEND);
     check_value(&f, 2, 0, 0);
     check_reason(&f, 3, 0, WM_REASON_BACKEND);
@@ -257,7 +258,7 @@ static void a_thread_whose_counters_do_not_open_says_why(void **state) {
         begin(&f, 1);
         end(&f, 1);
         drain(&f);
-        assert_int_equal(f.readings.n, 4);
+        assert_int_equal(f.drained.readings.n, 4);
         for (uint32_t m = 0; m < 4; m++) check_reason(&f, 1, m, cases[i].reason);
         finish(&f);
     }
@@ -286,7 +287,7 @@ static void counters_are_open_only_within_their_window(void **state) {
     end(&f, 4);
     end(&f, 2);
     drain(&f);
-    assert_int_equal(f.readings.n, 3);
+    assert_int_equal(f.drained.readings.n, 3);
     check_value(&f, 1, 0, 0);
     check_value(&f, 1, 1, 0);
     check_value(&f, 4, 2, 6);
@@ -301,7 +302,7 @@ static void a_clean_pass_opens_nothing(void **state) {
     assert_int_equal(fake_open_count(), 0);
     end(&f, 1);
     drain(&f);
-    assert_int_equal(f.readings.n, 0);
+    assert_int_equal(f.drained.readings.n, 0);
     finish(&f);
 }
 
@@ -370,9 +371,9 @@ static void every_thread_has_its_readings(void **state) {
     fixture f = start(&wmi_perf_kernel, names, 1);
     for (int round = 0; round < 3; round++) { /* new threads under the numbers of those that ended */
         run_workers(&f, 4, 1000);
-        f.readings.n = 0;
+        f.drained.readings.n = 0;
         drain(&f);
-        assert_int_equal(f.readings.n, 4000);
+        assert_int_equal(f.drained.readings.n, 4000);
         for (uint64_t t = 0; t < 4; t++) check_reason(&f, t << 40 | 999, 0, WM_REASON_NONE);
     }
     finish(&f);
@@ -385,7 +386,7 @@ static void threads_that_ended_leave_no_counter_open(void **state) {
     assert_int_equal(fake_open_count(), 1);
     drain(&f);
     assert_int_equal(fake_open_count(), 0);
-    assert_int_equal(f.readings.n, 10);
+    assert_int_equal(f.drained.readings.n, 10);
     begin(&f, 77); /* this thread lives on */
     drain(&f);
     assert_int_equal(fake_open_count(), 1);

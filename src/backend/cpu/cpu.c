@@ -57,9 +57,7 @@ static wm_status warn_of_user_only(cpu_backend *b, wm_error *err) {
     return status;
 }
 
-static wm_status plan(void *self, const wmi_metric_set *set, const wmi_survey *survey, wmi_plan *out,
-                      wm_error *err) {
-    (void)survey; /* what fits on the counters does not depend on what the program does */
+static wm_status plan(void *self, const wmi_metric_set *set, wmi_plan *out, wm_error *err) {
     cpu_backend *b = self;
     wmi_cpu_passes passes;
     wm_status status = wmi_cpu_plan(b->sys, set, &b->modes, &passes, out, err);
@@ -98,9 +96,9 @@ static void edge(void *self, const wmi_mark *mark) {
     wmi_cpu_threads_edge(b->threads, mark);
 }
 
-static wm_status drain(void *self, wmi_readings *out, wm_error *err) {
+static wm_status drain(void *self, wmi_drained *out, wm_error *err) {
     cpu_backend *b = self;
-    return wmi_cpu_threads_drain(b->threads, out, err);
+    return wmi_cpu_threads_drain(b->threads, &out->readings, err);
 }
 
 static void close_backend(void *self) {

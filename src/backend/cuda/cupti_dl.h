@@ -1,0 +1,71 @@
+/** libcupti, and the libnvperf_host and libnvperf_target beside it, opened at run time:
+ *  WARPMETER_LIBCUPTI, a copy in the process, a pip package beside Python, the toolkit, the
+ *  loader's path. libcupti opens libnvperf_host by bare name, so those beside it are opened
+ *  first. Not opened: neither a driver nor a device is needed for it. */
+#ifndef WMI_BACKEND_CUDA_CUPTI_DL_H
+#define WMI_BACKEND_CUDA_CUPTI_DL_H
+
+#include "backend/cuda/cupti_headers.h"
+#include "base/error.h"
+
+/* X(name of the function without the prefix cupti, optional): the member has that name. */
+#define WMI_CUPTI_SYMBOLS(X)                                                                                 \
+    X(GetVersion, false)                                                                                     \
+    X(GetResultString, false)                                                                                \
+    X(GetTimestamp, false)                                                                                   \
+    X(GetContextId, false)                                                                                   \
+    X(DeviceGetChipName, false)                                                                              \
+    X(ProfilerInitialize, false)                                                                             \
+    X(ProfilerDeviceSupported, false)                                                                        \
+    X(Subscribe, false)                                                                                      \
+    X(Unsubscribe, false)                                                                                    \
+    X(EnableCallback, false)                                                                                 \
+    X(ActivityRegisterCallbacks, false)                                                                      \
+    X(ActivityEnable, false)                                                                                 \
+    X(ActivityDisable, false)                                                                                \
+    X(ActivityFlushAll, false)                                                                               \
+    X(ActivityGetNextRecord, false)                                                                          \
+    X(ActivityGetNumDroppedRecords, false)                                                                   \
+    X(ProfilerHostInitialize, false)                                                                         \
+    X(ProfilerHostDeinitialize, false)                                                                       \
+    X(ProfilerHostGetSupportedChips, false)                                                                  \
+    X(ProfilerHostGetBaseMetrics, false)                                                                     \
+    X(ProfilerHostGetSubMetrics, false)                                                                      \
+    X(ProfilerHostGetMetricProperties, false)                                                                \
+    X(ProfilerHostConfigAddMetrics, false)                                                                   \
+    X(ProfilerHostGetConfigImageSize, false)                                                                 \
+    X(ProfilerHostGetConfigImage, false)                                                                     \
+    X(ProfilerHostGetNumOfPasses, false)                                                                     \
+    X(ProfilerHostEvaluateToGpuValues, false)                                                                \
+    X(RangeProfilerEnable, false)                                                                            \
+    X(RangeProfilerDisable, false)                                                                           \
+    X(RangeProfilerSetConfig, false)                                                                         \
+    X(RangeProfilerStart, false)                                                                             \
+    X(RangeProfilerStop, false)                                                                              \
+    X(RangeProfilerPushRange, false)                                                                         \
+    X(RangeProfilerPopRange, false)                                                                          \
+    X(RangeProfilerDecodeData, false)                                                                        \
+    X(RangeProfilerGetCounterDataSize, false)                                                                \
+    X(RangeProfilerCounterDataImageInitialize, false)                                                        \
+    X(RangeProfilerGetCounterDataInfo, false)                                                                \
+    X(RangeProfilerCounterDataGetRangeInfo, false)
+
+typedef struct wmi_cupti_api {
+#define WMI_CUPTI_MEMBER(name, optional) __typeof__(&cupti##name) name;
+    WMI_CUPTI_SYMBOLS(WMI_CUPTI_MEMBER)
+#undef WMI_CUPTI_MEMBER
+} wmi_cupti_api;
+
+extern wmi_cupti_api wmi_cupti; /* filled by wmi_cupti_load */
+
+/** Open it; the first call decides for ever. Any thread.
+ *  WM_EUNSUPPORTED: not found (what was tried, the package), or older than 12.6. */
+wm_status wmi_cupti_load(wm_error *err);
+/** Where it was found ("" before), where the libnvperf_host that it uses lies, and its
+ *  version as text and as the number of cuptiGetVersion. */
+const char *wmi_cupti_path(void);
+const char *wmi_nvperf_path(void);
+const char *wmi_cupti_version_text(void);
+uint32_t wmi_cupti_version(void);
+
+#endif

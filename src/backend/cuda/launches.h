@@ -1,0 +1,88 @@
+/** Launches, seen from CUPTI's driver callbacks: which entry each belongs to, and in which
+ *  order they came. One log for the process, under one lock.
+ *
+ *  Every form of launch has an id of its own, with and without _ptsz: cuLaunch, cuLaunchGrid,
+ *  cuLaunchGridAsync, cuLaunchKernel, cuLaunchKernelEx, cuLaunchCooperativeKernel,
+ *  cuLaunchCooperativeKernelMultiDevice, cuGraphLaunch; and those of cuMemcpy*, cuMemset*,
+ *  whose records are attributed in the same way. At the call's begin its time is taken, at
+ *  its end, on success and outside stream capture, the launch is logged. */
+#ifndef WMI_BACKEND_CUDA_LAUNCHES_H
+#define WMI_BACKEND_CUDA_LAUNCHES_H
+
+#include "backend/backend.h"
+#include "backend/cuda/device.h"
+
+typedef enum wmi_launch_kind {
+    WMI_LAUNCH_KERNEL = 0,
+    WMI_LAUNCH_GRAPH,
+    WMI_LAUNCH_COPY,
+    WMI_LAUNCH_SET
+} wmi_launch_kind;
+
+/** A launch in a clean pass: what a record needs. 32 bytes each. */
+typedef struct wmi_launch {
+    uint64_t entry;
+    int64_t call_ns; /* CUPTI's clock, at the begin of the call */
+    uint32_t correlation;
+    uint32_t thread; /* numbered from 0 */
+    uint16_t context;
+    uint8_t kind;
+} wmi_launch;
+
+/** A kernel or graph launched in a counter window: what is compared between passes. */
+typedef struct wmi_shape {
+    uint64_t entry;
+    uint64_t stream;
+    uint32_t name; /* interned binary name; 0 for a graph */
+    uint32_t grid[3], block[3], shared;
+    uint32_t thread;
+    uint16_t context;
+    uint8_t kind;
+} wmi_shape;
+
+typedef enum wmi_launch_mode {
+    WMI_LAUNCHES_OFF = 0,
+    WMI_LAUNCHES_TIMES, /* log wmi_launch */
+    WMI_LAUNCHES_SHAPES /* log wmi_shape, kernels and graphs alone; one launch at a time: the
+                           lock is held from its begin to its end, so that the log is in the
+                           order in which the device got them */
+} wmi_launch_mode;
+
+/** What happens at launches. Called on the launching thread inside CUPTI's callback, never
+ *  for calls made between wmi_launches_hide and _show. `in_region`: it has an entry that is
+ *  not the whole function's. May be NULL. */
+typedef struct wmi_launch_hooks {
+    void (*before)(void *user, const wmi_cuda_context *context, const wmi_shape *shape, bool in_region);
+    void *user;
+} wmi_launch_hooks;
+
+/** Subscribe, enable the callbacks; counted. Needs both libraries.
+ *  WM_EBUSY: another subscriber holds CUPTI (named, with what to do). */
+wm_status wmi_launches_attach(wm_error *err);
+void wmi_launches_detach(void);
+
+/** Log from now on; forgets what was logged. */
+void wmi_launches_start(wmi_launch_mode mode, wmi_scope scope, uint64_t (*launch_entry)(wmi_scope scope),
+                        const wmi_launch_hooks *hooks);
+/** Stop; the logs stay until the next start or wmi_launches_clear. Waits for callbacks at work. */
+void wmi_launches_stop(void);
+void wmi_launches_clear(void);
+/** The logs, for the controlling thread while stopped. Borrowed until the next start. */
+const wmi_launch *wmi_launches_times(size_t *count);
+const wmi_shape *wmi_launches_shapes(size_t *count);
+/** Launches that were not logged because memory ran out. */
+uint64_t wmi_launches_lost(void);
+/** Contexts met so far, by their number in the logs. */
+size_t wmi_launches_contexts(void);
+wmi_cuda_context wmi_launches_context(size_t i);
+/** Whether a stream in any context is being captured, as far as the callbacks saw. */
+bool wmi_launches_capturing(void);
+/** The launch that has been in the driver for longest, if for more than `ns`: its kernel's
+ *  binary name, else NULL. For the watchdog; any thread. */
+const char *wmi_launches_stuck(int64_t ns);
+
+/** Driver calls made by this thread from here on are not the program's. Nests. */
+void wmi_launches_hide(void);
+void wmi_launches_show(void);
+
+#endif
