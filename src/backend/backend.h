@@ -7,9 +7,6 @@
 #include "base/text.h"
 #include "samples/samples.h"
 
-#define WMI_NO_ENTRY        UINT64_MAX       /* nothing is open */
-#define WMI_AMBIGUOUS_ENTRY (UINT64_MAX - 1) /* several are open, in other threads */
-
 /** A begin or an end of an entry, as backends see it. */
 typedef struct wmi_mark {
     bool end;
@@ -40,29 +37,6 @@ typedef struct wmi_readings {
 bool wmi_readings_add(wmi_readings *r, wmi_reading reading);
 void wmi_readings_free(wmi_readings *r);
 
-/** One piece of work that a device did in a clean pass. Times are of one clock for all
- *  records of a backend. Names are interned texts; 0 for none. */
-typedef enum wmi_record_kind { WMI_RECORD_KERNEL = 0, WMI_RECORD_COPY, WMI_RECORD_SET } wmi_record_kind;
-enum {
-    WMI_RECORD_FIRST = 1,   /* the first launch of that kernel: loading and compiling are in it */
-    WMI_RECORD_GRAPH = 2,   /* launched as part of a graph */
-    WMI_RECORD_IGNORED = 4, /* on the user's list of kernels to ignore: in the records only */
-    WMI_RECORD_SHARED = 8   /* other processes may have shared the device */
-};
-typedef struct wmi_record {
-    uint64_t entry;             /* innermost one open at the launch, or WMI_*_ENTRY */
-    int64_t begin_ns, end_ns;   /* on the device */
-    int64_t launch_ns;          /* when the launch was called */
-    uint64_t correlation;       /* the vendor's number of the launch, rising */
-    uint64_t bytes;             /* copies and sets */
-    uint32_t name, full, plain; /* as in the binary; demangled; the function's own name */
-    uint32_t device;            /* interned name of the device */
-    uint32_t stream, thread;    /* vendor's stream number; launching thread, numbered from 0 */
-    uint32_t grid[3], block[3];
-    uint32_t registers, static_shared, dynamic_shared; /* per thread; bytes per block */
-    uint8_t kind, flags;
-    uint8_t reason; /* a wm_reason: the launch was seen, but its record is missing or invalid */
-} wmi_record;
 typedef struct wmi_records {
     wmi_record *v;
     size_t n, cap;

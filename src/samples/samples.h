@@ -125,6 +125,48 @@ typedef struct wmi_stretch {
     uint32_t count;
 } wmi_stretch;
 
+#define WMI_NO_ENTRY        UINT64_MAX       /* nothing was open */
+#define WMI_AMBIGUOUS_ENTRY (UINT64_MAX - 1) /* several were open, in other threads */
+
+/** One piece of work that a device did in a clean pass. Times are of one clock for all
+ *  records of a backend. Names are interned texts; 0 for none. */
+typedef enum wmi_record_kind { WMI_RECORD_KERNEL = 0, WMI_RECORD_COPY, WMI_RECORD_SET } wmi_record_kind;
+enum {
+    WMI_RECORD_FIRST = 1,   /* the first launch of that kernel: loading and compiling are in it */
+    WMI_RECORD_GRAPH = 2,   /* launched as part of a graph */
+    WMI_RECORD_IGNORED = 4, /* on the user's list of kernels to ignore: in the records only */
+    WMI_RECORD_SHARED = 8   /* other processes may have shared the device */
+};
+typedef struct wmi_record {
+    uint64_t entry;             /* innermost one open at the launch, or WMI_*_ENTRY */
+    int64_t begin_ns, end_ns;   /* on the device */
+    int64_t launch_ns;          /* when the launch was called */
+    uint64_t correlation;       /* the vendor's number of the launch, rising */
+    uint64_t bytes;             /* copies and sets */
+    uint32_t name, full, plain; /* as in the binary; demangled; the function's own name */
+    uint32_t device;            /* interned name of the device */
+    uint32_t stream, thread;    /* vendor's stream number; launching thread, numbered from 0 */
+    uint32_t grid[3], block[3];
+    uint32_t registers, static_shared, dynamic_shared; /* per thread; bytes per block */
+    uint8_t kind, flags;
+    uint8_t reason; /* a wm_reason: the launch was seen, but its record is missing or invalid */
+} wmi_record;
+/** What a device did for a region (itself and those in it) in the measured runs of a
+ *  configuration. */
+enum { WMI_WORK_NAMES = 8 };
+typedef struct wmi_work {
+    uint32_t config, node;
+    uint64_t kernels;               /* in all runs */
+    uint32_t names[WMI_WORK_NAMES]; /* plain names, distinct, in the order of their first launches */
+    uint32_t name_count;            /* distinct names met: may be more than there is room for */
+    uint32_t device;                /* interned; 0: none yet */
+    bool devices_differ, shared;
+    double clock_sum, clock_weight; /* of clocks read [Hz ns], and of their weights [ns] */
+    int32_t clock_pass;             /* the pass that read it */
+    double clean_ns, counter_ns;    /* kernel time, in the clean pass and where counters were read */
+    uint64_t clean_runs, counter_runs;
+} wmi_work;
+
 typedef struct wmi_samples wmi_samples;
 wmi_samples *wmi_samples_create(void); /* NULL when out of memory */
 void wmi_samples_destroy(wmi_samples *s);
@@ -146,6 +188,13 @@ wm_status wmi_samples_run(wmi_samples *s, const wmi_run *run);
 /** The series of these keys (found or added). */
 wm_status wmi_samples_series(wmi_samples *s, uint32_t config, uint32_t node, uint32_t metric, int32_t pass,
                              wmi_series **out);
+/** The work of a region in a configuration (found or added). */
+wm_status wmi_samples_work(wmi_samples *s, uint32_t config, uint32_t node, wmi_work **out);
+/** Add a name and a device to it. Never fails. */
+void wmi_work_add_kernel(wmi_work *work, uint32_t plain, uint32_t device);
+/** Keep a record, for the table of records. node: of its innermost region. */
+wm_status wmi_samples_keep(wmi_samples *s, uint32_t config, uint32_t node, int32_t run,
+                           const wmi_record *record);
 /** Append one value, or a null when `why` is set or the value is not finite. */
 wm_status wmi_series_add(wmi_series *series, int32_t run, double value, wm_reason why);
 
@@ -169,6 +218,17 @@ size_t wmi_samples_stretches(const wmi_samples *s);
 const wmi_stretch *wmi_samples_stretch_at(const wmi_samples *s, size_t i); /* in order of their first runs */
 size_t wmi_samples_series_count(const wmi_samples *s);
 wmi_series *wmi_samples_series_at(const wmi_samples *s, size_t i); /* in order of creation */
+
+/** NULL: no device worked for it. */
+const wmi_work *wmi_samples_work_of(const wmi_samples *s, uint32_t config, uint32_t node);
+/** A record that was kept. */
+typedef struct wmi_kept {
+    uint32_t config, node;
+    int32_t run;
+    wmi_record record;
+} wmi_kept;
+size_t wmi_samples_kept(const wmi_samples *s);
+const wmi_kept *wmi_samples_kept_at(const wmi_samples *s, size_t i); /* in the order kept */
 
 /** The canonical key of a configuration: name=value joined by ','; an int64 as
  *  128, a double always with a point or an exponent, true and false, and a string

@@ -328,9 +328,9 @@ static void two_backends_do_not_mix(void **state) {
     end(&b, 2);
     drain(&a);
     drain(&b);
-    assert_int_equal(a.readings.n, 1);
+    assert_int_equal(a.drained.readings.n, 1);
     check_value(&a, 1, 0, 4);
-    assert_int_equal(b.readings.n, 1);
+    assert_int_equal(b.drained.readings.n, 1);
     check_value(&b, 2, 0, 8);
     cpu->close_window(b.self, &b.window, NULL);
     finish(&a);
