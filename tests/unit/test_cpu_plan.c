@@ -37,7 +37,7 @@ static void *open_backend(void) {
 static wmi_plan plan_of(void *self, const char *const *names, size_t count) {
     const wmi_metric_set set = {names, count};
     wmi_plan plan;
-    assert_int_equal(wmi_cpu_backend.plan(self, &set, NULL, &plan, NULL), WM_OK);
+    assert_int_equal(wmi_cpu_backend.plan(self, &set, &plan, NULL), WM_OK);
     assert_int_equal(plan.metric_count, count);
     assert_int_equal(fake_open_count(), 0); /* trials leave nothing open */
     return plan;
