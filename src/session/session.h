@@ -57,7 +57,6 @@ typedef struct wmi_notes {
 } wmi_notes;
 bool wmi_notes_add(wmi_notes *notes, wmi_note note); /* false: out of memory */
 
-
 /** One entry of a region in the run at hand. */
 typedef struct wmi_entry {
     uint64_t begin, end; /* ticks */
