@@ -161,10 +161,15 @@ typedef struct wmi_backend_ops {
     void (*probe)(wmi_probe *out);
     /** Describe the metric `name`: WM_OK (known, whether or not it can be counted
      *  here), WM_ENOTFOUND (not one of this backend's). *out borrows static or
-     *  interned text. */
-    wm_status (*describe)(const char *name, wmi_metric *out, wm_error *err);
-    /** List metrics whose names match the shell pattern (NULL: all). */
-    wm_status (*list)(const char *pattern, const wmi_metric_list *list, wm_error *err);
+     *  interned text. `chip` NULL: of this machine; else of that accelerator, which
+     *  need not be here; one that is not this backend's has none of its metrics. */
+    wm_status (*describe)(const char *chip, const char *name, wmi_metric *out, wm_error *err);
+    /** List metrics whose names match the shell pattern (NULL: all). WM_ENOTFOUND: this
+     *  backend has no such chip (*err gives the nearest). */
+    wm_status (*list)(const char *chip, const char *pattern, const wmi_metric_list *list, wm_error *err);
+    /** Distribute the set over passes as `plan` would, on a chip that need not be here.
+     *  WM_ENOTFOUND: no such chip. May be NULL: no chip is this backend's. */
+    wm_status (*plan_on)(const char *chip, const wmi_metric_set *set, wmi_plan *out, wm_error *err);
     wm_status (*open)(const wmi_backend_opts *opts, void **self, wm_error *err);
     /** Distribute the set over passes. */
     wm_status (*plan)(void *self, const wmi_metric_set *set, wmi_plan *out, wm_error *err);

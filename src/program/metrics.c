@@ -99,7 +99,7 @@ static wm_status add_groups(wm_table *t, const char *pattern, wm_error *err) {
 static wm_status list_all(const char *pattern, const wmi_metric_list *list, wm_error *err) {
     wm_status status = WM_OK;
     for (const wmi_backend_ops *const *b = wmi_backends; *b && status == WM_OK; b++)
-        status = (*b)->list(pattern, list, err);
+        status = (*b)->list(NULL, pattern, list, err);
     return status;
 }
 

@@ -33,7 +33,7 @@ static wm_status collect_name(void *user, const wmi_metric *m, bool available, c
 static wm_status unknown_metric(const char *name, const wm_error *why, wm_error *err) {
     name_list known = {NULL, 0, 0};
     const wmi_metric_list list = {&known, collect_name};
-    for (size_t b = 0; wmi_backends[b]; b++) wmi_backends[b]->list(NULL, &list, NULL);
+    for (size_t b = 0; wmi_backends[b]; b++) wmi_backends[b]->list(NULL, NULL, &list, NULL);
     char *near = wmi_nearest(name, known.v, known.n);
     if (near && *near)
         wmi_error_set(err, WM_ENOTFOUND, 0, "unknown metric '%s'; did you mean %s?", name, near);
@@ -49,7 +49,7 @@ static wm_status unknown_metric(const char *name, const wm_error *why, wm_error 
 static wm_status gauge_resolve(const char *name, wmi_gauge *out, wm_error *err) {
     wm_error why = WM_ERROR_INIT;
     for (uint32_t b = 0; wmi_backends[b]; b++) {
-        const wm_status s = wmi_backends[b]->describe(name, &out->about, &why);
+        const wm_status s = wmi_backends[b]->describe(NULL, name, &out->about, &why);
         if (s == WM_ENOTFOUND) continue;
         if (s != WM_OK && err) *err = why;
         out->backend = b;

@@ -228,24 +228,26 @@ static void metrics_are_described(void **state) {
     (void)state;
     wmi_metric m;
     wm_error err = WM_ERROR_INIT;
-    assert_int_equal(wmi_cpu_backend.describe("time", &m, NULL), WM_OK);
+    assert_int_equal(wmi_cpu_backend.describe(NULL, "time", &m, NULL), WM_OK);
     assert_string_equal(m.unit, "ns");
     assert_string_equal(m.backend, "cpu");
     assert_int_equal(m.better, WMI_BETTER_LOWER);
     assert_true(m.timer[0] != '\0');
-    assert_int_equal(wmi_cpu_backend.describe("cpu_time", &m, NULL), WM_OK);
+    assert_int_equal(wmi_cpu_backend.describe(NULL, "cpu_time", &m, NULL), WM_OK);
     assert_string_equal(m.unit, "ns");
     assert_int_equal(m.combine, WMI_COMBINE_SUM);
     assert_string_equal(m.timer, "");
     char name[] = "page-faults:u"; /* the answer outlives the question */
-    assert_int_equal(wmi_cpu_backend.describe(name, &m, NULL), WM_OK);
+    assert_int_equal(wmi_cpu_backend.describe(NULL, name, &m, NULL), WM_OK);
     memset(name, 'x', sizeof name - 1);
     assert_string_equal(m.name, "page-faults:u");
     assert_string_equal(m.unit, "");
-    assert_int_equal(wmi_cpu_backend.describe("task-clock", &m, NULL), WM_OK);
+    assert_int_equal(wmi_cpu_backend.describe(NULL, "task-clock", &m, NULL), WM_OK);
     assert_string_equal(m.unit, "ns");
-    assert_int_equal(wmi_cpu_backend.describe("nosuchevent", &m, &err), WM_ENOTFOUND);
+    assert_int_equal(wmi_cpu_backend.describe(NULL, "nosuchevent", &m, &err), WM_ENOTFOUND);
     assert_non_null(strstr(err.message, "nosuchevent"));
+    assert_int_equal(wmi_cpu_backend.describe("GH100", "time", &m, &err), WM_ENOTFOUND);
+    assert_non_null(strstr(err.message, "GH100"));
 }
 
 typedef struct seen {

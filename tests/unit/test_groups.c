@@ -198,7 +198,7 @@ static void a_wrong_environment_is_refused(void **state) {
 static bool is_known(const char *metric) {
     for (const wmi_backend_ops *const *b = wmi_backends; *b; b++) {
         wmi_metric m;
-        if ((*b)->describe(metric, &m, NULL) == WM_OK) return true;
+        if ((*b)->describe(NULL, metric, &m, NULL) == WM_OK) return true;
     }
     return false;
 }

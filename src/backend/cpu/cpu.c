@@ -15,12 +15,20 @@ typedef struct cpu_backend {
 
 static void probe(wmi_probe *out) { wmi_cpu_probe(&wmi_perf_kernel, out); }
 
-static wm_status describe(const char *name, wmi_metric *out, wm_error *err) {
+static wm_status not_a_chip(const char *chip, wm_error *err) {
+    return wmi_error_set(err, WM_ENOTFOUND, 0, "the processor is no chip to choose: '%.60s' was asked for",
+                         chip);
+}
+
+static wm_status describe(const char *chip, const char *name, wmi_metric *out, wm_error *err) {
     wmi_cpu_kind kind;
+    if (chip) return not_a_chip(chip, err);
     return wmi_cpu_lookup(name, &kind, out, NULL, err);
 }
 
-static wm_status list_metrics(const char *pattern, const wmi_metric_list *list, wm_error *err) {
+static wm_status list_metrics(const char *chip, const char *pattern, const wmi_metric_list *list,
+                              wm_error *err) {
+    if (chip) return not_a_chip(chip, err);
     return wmi_cpu_list(&wmi_perf_kernel, pattern, list, err);
 }
 
