@@ -5,7 +5,7 @@
 
 #include "base/intern.h"
 #include "base/text.h"
-#include "samples/index.h"
+#include "samples/work.h"
 
 /* Things are allocated one by one and kept as pointers, so that what was handed out
  * stays where it is; each kind that is looked up has an index. */
@@ -26,6 +26,7 @@ struct wmi_samples {
     size_t stretch_count, stretch_cap;
     wmi_index node_index, metric_index, series_index;
     wmi_index stretch_index; /* the last of each configuration and pass */
+    wmi_work_store work;
 };
 
 static bool list_reserve(list *l) {
@@ -95,8 +96,12 @@ void wmi_samples_destroy(wmi_samples *s) {
     wmi_index_fini(&s->metric_index);
     wmi_index_fini(&s->series_index);
     wmi_index_fini(&s->stretch_index);
+    wmi_work_store_fini(&s->work);
     free(s);
 }
+
+wmi_work_store *wmi_samples_work_store(wmi_samples *s) { return &s->work; }
+const wmi_work_store *wmi_samples_work_store_of(const wmi_samples *s) { return &s->work; }
 
 const char *wmi_better_text(wmi_better b) {
     static const char *const text[] = {"", "lower", "higher"};

@@ -162,7 +162,7 @@ typedef struct wmi_work {
     uint32_t device;                /* interned; 0: none yet */
     bool devices_differ, shared;
     double clock_sum, clock_weight; /* of clocks read [Hz ns], and of their weights [ns] */
-    int32_t clock_pass;             /* the pass that read it */
+    int32_t clock_pass;             /* the pass that read it; -1: none yet */
     double clean_ns, counter_ns;    /* kernel time, in the clean pass and where counters were read */
     uint64_t clean_runs, counter_runs;
 } wmi_work;
@@ -190,8 +190,9 @@ wm_status wmi_samples_series(wmi_samples *s, uint32_t config, uint32_t node, uin
                              wmi_series **out);
 /** The work of a region in a configuration (found or added). */
 wm_status wmi_samples_work(wmi_samples *s, uint32_t config, uint32_t node, wmi_work **out);
-/** Add a name and a device to it. Never fails. */
-void wmi_work_add_kernel(wmi_work *work, uint32_t plain, uint32_t device);
+/** Add a name (0: none) and a device to it; the caller counts the kernel. WM_ENOMEM: one
+ *  name less is counted. */
+wm_status wmi_work_add_kernel(wmi_work *work, uint32_t plain, uint32_t device);
 /** Keep a record, for the table of records. node: of its innermost region. */
 wm_status wmi_samples_keep(wmi_samples *s, uint32_t config, uint32_t node, int32_t run,
                            const wmi_record *record);
