@@ -2,9 +2,12 @@
 
 #include <stddef.h>
 
-/* In the order of wmi_order, of wmi_options.cache_clear and of wmi_options.color. */
+/* In the order of wmi_order and of the numbers in wmi_options. */
 static const char *const orders[] = {"sequential", "interleaved", "random", NULL};
 static const char *const caches[] = {"none", "all", NULL};
+static const char *const scopes[] = {"process", "thread", NULL};
+static const char *const replays[] = {"auto", "stacked", "window", "kernel", "range", NULL};
+static const char *const combines[] = {"auto", "sum", "mean", "weighted", "max", "min", "one", NULL};
 static const char *const colors[] = {"auto", "always", "never", NULL};
 static const char *const formats[] = {"text", "csv", "json", "gbench-json", "markdown", NULL};
 
@@ -144,7 +147,55 @@ const wmi_option wmi_option_table[WMI_OPT_COUNT] = {
                                .member = offsetof(wmi_options, cache_clear),
                                .choices = caches,
                                .help =
-                                   "all: evict the caches before every run; none: leave them as they are"},
+                                   "all: evict the caches before every run, and on a GPU its L2 before each "
+                                   "kernel in a region; none: leave them as they are"},
+    [WMI_OPT_SCOPE] = {.name = "scope",
+                       .arg = "WHOSE",
+                       .kind = WMI_OPTION_CHOICE,
+                       .member = offsetof(wmi_options, scope),
+                       .choices = scopes,
+                       .help =
+                           "process: a kernel launched where no region is open belongs to the only region "
+                           "open in another thread; thread: it belongs to none"},
+    [WMI_OPT_REPLAY] = {.name = "replay",
+                        .arg = "HOW",
+                        .kind = WMI_OPTION_CHOICE,
+                        .member = offsetof(wmi_options, replay),
+                        .choices = replays,
+                        .help =
+                            "how GPU counters of several passes are read: auto, stacked, window, kernel or "
+                            "range"},
+    [WMI_OPT_COUNTER_RUNS] = {.name = "counter-runs",
+                              .arg = "N",
+                              .kind = WMI_OPTION_WHOLE,
+                              .member = offsetof(wmi_options, counter_runs),
+                              .min = 1,
+                              .max = WMI_RUNS_MAX,
+                              .help =
+                                  "read GPU counters in so many runs of each configuration at most; in as "
+                                  "many as time unless given"},
+    [WMI_OPT_COMBINE] = {.name = "combine",
+                         .arg = "LIST",
+                         .kind = WMI_OPTION_COMBINE,
+                         .member = offsetof(wmi_options, combine),
+                         .choices = combines,
+                         .help = "what several kernels of a region make: HOW or METRIC=HOW, separated by "
+                                 "commas, with HOW auto, sum, mean, weighted, max, min or one"},
+    [WMI_OPT_IGNORE_KERNELS] = {.name = "ignore-kernels",
+                                .arg = "LIST",
+                                .kind = WMI_OPTION_PATTERNS,
+                                .member = offsetof(wmi_options, ignore_kernels),
+                                .help = "leave out GPU kernels whose functions' own names match one of these "
+                                        "shell patterns, separated by commas"},
+    [WMI_OPT_HANG_TIME] = {.name = "hang-time",
+                           .arg = "TIME",
+                           .kind = WMI_OPTION_DURATION,
+                           .member = offsetof(wmi_options, hang_ns),
+                           .min = 1,
+                           .max = INT64_MAX,
+                           .help =
+                               "GPU kernels that have not ended after this long are said to wait for each "
+                               "other; 10s unless given"},
     [WMI_OPT_BENCHMARK] = {.name = "benchmark",
                            .letter = 'b',
                            .arg = "NAME",
@@ -168,6 +219,12 @@ const wmi_option wmi_option_table[WMI_OPT_COUNT] = {
                          .kind = WMI_OPTION_PATH,
                          .member = offsetof(wmi_options, samples_path),
                          .help = "write every raw sample to a file, as it comes"},
+    [WMI_OPT_KERNELS] = {.name = "kernels",
+                         .arg = "FILE",
+                         .kind = WMI_OPTION_PATH,
+                         .member = offsetof(wmi_options, kernels_path),
+                         .help = "write a row for each GPU kernel, copy and set of memory to a file, in the "
+                                 "format of its suffix"},
     [WMI_OPT_COLOR] = {.name = "color",
                        .arg = "WHEN",
                        .kind = WMI_OPTION_CHOICE,

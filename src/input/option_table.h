@@ -1,4 +1,4 @@
-/** The one table of options, and how the value of each is read. Private to sweep/. */
+/** The one table of options, and how the value of each is read. Private to input/. */
 #ifndef WMI_INPUT_OPTION_TABLE_H
 #define WMI_INPUT_OPTION_TABLE_H
 
@@ -20,8 +20,10 @@ typedef enum wmi_option_kind {
     WMI_OPTION_TEXT,     /* char *; "" undoes an earlier one */
     WMI_OPTION_REGEX,    /* the same, an extended regular expression */
     WMI_OPTION_NAMES,    /* one text each time; wmi_list */
-    WMI_OPTION_METRICS,  /* a comma list; wmi_list */
-    WMI_OPTION_AXIS,     /* wmi_list of texts, like the next two */
+    WMI_OPTION_METRICS,  /* a comma list; wmi_list, like the next two */
+    WMI_OPTION_PATTERNS,
+    WMI_OPTION_COMBINE, /* HOW or METRIC=HOW, HOW one of the choices */
+    WMI_OPTION_AXIS,    /* wmi_list of texts, like the next two */
     WMI_OPTION_CONFIG,
     WMI_OPTION_FORMULA,
     WMI_OPTION_THREADS /* values of an axis; threads and thread_count */
@@ -69,11 +71,18 @@ enum {
     WMI_OPT_THREADS,
     WMI_OPT_PIN,
     WMI_OPT_CACHE_CONTROL,
+    WMI_OPT_SCOPE,
+    WMI_OPT_REPLAY,
+    WMI_OPT_COUNTER_RUNS,
+    WMI_OPT_COMBINE,
+    WMI_OPT_IGNORE_KERNELS,
+    WMI_OPT_HANG_TIME,
     WMI_SWEEP_OPTIONS, /* those of a program alone follow */
     WMI_OPT_BENCHMARK = WMI_SWEEP_OPTIONS,
     WMI_OPT_FORMAT,
     WMI_OPT_OUT,
     WMI_OPT_SAMPLES,
+    WMI_OPT_KERNELS,
     WMI_OPT_COLOR,
     WMI_OPT_QUIET,
     WMI_OPT_VERBOSE,

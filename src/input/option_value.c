@@ -49,6 +49,11 @@ static void accepted(const wmi_option *option, bool too_large, wmi_buf *out) {
                        (long long)option->min, (long long)option->max);
         break;
     case WMI_OPTION_METRICS: wmi_buf_str(out, "names and group:NAME, separated by commas"); break;
+    case WMI_OPTION_PATTERNS: wmi_buf_str(out, "names or shell patterns, separated by commas"); break;
+    case WMI_OPTION_COMBINE:
+        wmi_buf_str(out, "HOW or METRIC=HOW, separated by commas, where HOW is ");
+        list_choices(option->choices, out);
+        break;
     case WMI_OPTION_FLAG:
     case WMI_OPTION_QUIET:
     case WMI_OPTION_VERBOSE: wmi_buf_str(out, "no value"); break;
@@ -238,16 +243,32 @@ static bool contains(const wmi_list *list, const char *text, size_t n) {
     return false;
 }
 
-static wm_status read_metrics(const wmi_option_context *c, const wmi_option *option, const char *value,
-                              wmi_list *out) {
+static bool is_choice(const wmi_option *option, const char *text, size_t n) {
+    for (size_t i = 0; option->choices[i]; i++)
+        if (strlen(option->choices[i]) == n && memcmp(option->choices[i], text, n) == 0) return true;
+    return false;
+}
+
+/* Can this be an item of that comma list? It is not empty. */
+static bool is_item(const wmi_option *option, const char *text, size_t n) {
+    if (option->kind == WMI_OPTION_METRICS) return n != 6 || memcmp(text, "group:", 6) != 0;
+    if (option->kind != WMI_OPTION_COMBINE) return true;
+    const char *equals = memchr(text, '=', n);
+    if (!equals) return is_choice(option, text, n);
+    return equals > text && is_choice(option, equals + 1, n - (size_t)(equals + 1 - text));
+}
+
+/* Each item once, but of --combine, where the last of a metric counts. */
+static wm_status read_list(const wmi_option_context *c, const wmi_option *option, const char *value,
+                           wmi_list *out) {
     for (const char *at = value;; at++) {
         size_t n = strcspn(at, ","), end = n;
         size_t start = strspn(at, " \t");
         while (end > start && (at[end - 1] == ' ' || at[end - 1] == '\t')) end--;
         size_t len = end > start ? end - start : 0;
-        if (len == 0 || (len == 6 && memcmp(at + start, "group:", 6) == 0))
-            return refuse_value(c, option, false, value);
-        wm_status s = contains(out, at + start, len) ? WM_OK : add_text(c, at + start, len, out);
+        if (len == 0 || !is_item(option, at + start, len)) return refuse_value(c, option, false, value);
+        bool known = option->kind != WMI_OPTION_COMBINE && contains(out, at + start, len);
+        wm_status s = known ? WM_OK : add_text(c, at + start, len, out);
         if (s) return s;
         at += n;
         if (*at == '\0') return WM_OK;
@@ -335,7 +356,9 @@ wm_status wmi_option_set(const wmi_option_context *c, const wmi_option *option, 
     case WMI_OPTION_TEXT: return set_text(c, value, member);
     case WMI_OPTION_REGEX: return read_regex(c, option, value, member);
     case WMI_OPTION_NAMES: return read_name(c, option, value, member);
-    case WMI_OPTION_METRICS: return read_metrics(c, option, value, member);
+    case WMI_OPTION_METRICS:
+    case WMI_OPTION_PATTERNS:
+    case WMI_OPTION_COMBINE: return read_list(c, option, value, member);
     case WMI_OPTION_AXIS: return read_axis(c, value, member);
     case WMI_OPTION_CONFIG: return read_config(c, value, member);
     case WMI_OPTION_FORMULA: return read_formula(c, value, member);

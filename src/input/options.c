@@ -29,8 +29,10 @@ void wmi_list_free(wmi_list *l) {
 
 /* ---- the struct ---- */
 
+#define HANG_NS INT64_C(10000000000)
+
 void wmi_options_init(wmi_options *o) {
-    *o = (wmi_options){.runs = -1, .warmup = -1, .pin = -1, .cache_clear = -1};
+    *o = (wmi_options){.runs = -1, .warmup = -1, .pin = -1, .cache_clear = -1, .hang_ns = HANG_NS};
 }
 
 void wmi_options_fini(wmi_options *o) {
@@ -43,6 +45,8 @@ void wmi_options_fini(wmi_options *o) {
         case WMI_OPTION_REGEX: free(*(char **)member); break;
         case WMI_OPTION_NAMES:
         case WMI_OPTION_METRICS:
+        case WMI_OPTION_PATTERNS:
+        case WMI_OPTION_COMBINE:
         case WMI_OPTION_AXIS:
         case WMI_OPTION_CONFIG:
         case WMI_OPTION_FORMULA: wmi_list_free(member); break;

@@ -7,6 +7,7 @@
 #define WMI_INPUT_OPTIONS_H
 
 #include "base/text.h"
+#include "samples/samples.h"
 
 typedef enum wmi_order { WMI_ORDER_SEQUENTIAL = 0, WMI_ORDER_INTERLEAVED, WMI_ORDER_RANDOM } wmi_order;
 
@@ -19,8 +20,8 @@ wm_status wmi_list_add(wmi_list *l, const char *text, size_t n);
 void wmi_list_free(wmi_list *l);
 
 typedef struct wmi_options {
-    /* a sweep's own. Not given: -1 for runs, warmup, pin and cache_clear; 0 or NULL for
-     * all others */
+    /* a sweep's own. Not given: -1 for runs, warmup, pin and cache_clear; ten seconds for
+     * hang_ns; 0 or NULL for all others */
     wmi_list axes;    /* texts; a later one replaces an earlier one of its name */
     wmi_list configs; /* explicit configurations */
     char *zip;
@@ -38,10 +39,16 @@ typedef struct wmi_options {
     size_t thread_count;
     int pin;         /* -1: no */
     int cache_clear; /* -1 not given, 0 none, 1 all */
+    int scope;       /* 0 process, 1 thread: which regions a launch can belong to */
+    int replay;      /* 0 auto, 1 stacked, 2 window, 3 kernel, 4 range */
+    int64_t counter_runs;
+    wmi_list ignore_kernels; /* shell patterns on kernels' own names */
+    wmi_list combine;        /* HOW or METRIC=HOW; for wmi_combine_find */
+    int64_t hang_ns;
     /* a program's */
     wmi_list benchmarks;
     wmi_list out; /* paths */
-    char *samples_path;
+    char *samples_path, *kernels_path;
     char *format;
     int color; /* 0 auto, 1 always, 2 never */
     int verbosity;
@@ -65,6 +72,10 @@ void wmi_options_fini(wmi_options *o);
  *  muParser). */
 wm_status wmi_options_parse(wmi_options *o, int argc, const char *const *argv, bool program,
                             const char *where, wm_error *err);
+/** How the values of several kernels make a run's value of this metric, after --combine:
+ *  the last METRIC=HOW of it, else the last HOW. "auto" gives `usual`. false: the option
+ *  says nothing of it (*out untouched). */
+bool wmi_combine_find(const wmi_list *combine, const char *metric, wmi_combine usual, wmi_combine *out);
 /** What is contradictory (min above max, --runs with --max-noise, a configuration that
  *  is there twice, ...): WM_EINVAL. */
 wm_status wmi_options_check(const wmi_options *o, wm_error *err);

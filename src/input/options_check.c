@@ -64,6 +64,8 @@ static wm_status check_modes(const wmi_options *o, wm_error *err) {
     if (mode == WMI_OPT_COUNT) return WM_OK;
     if (o->samples_path)
         return fail_pair(err, mode, WMI_OPT_SAMPLES, "nothing is measured, so there are no samples");
+    if (o->kernels_path)
+        return fail_pair(err, mode, WMI_OPT_KERNELS, "nothing is measured, so there are no kernels");
     if (mode == WMI_OPT_PROFILE && o->out.n)
         return fail_pair(err, mode, WMI_OPT_OUT, "nothing is measured, so there is no table");
     if (mode == WMI_OPT_PROFILE && o->format)
@@ -71,15 +73,25 @@ static wm_status check_modes(const wmi_options *o, wm_error *err) {
     return WM_OK;
 }
 
+static bool same_path(const char *a, const char *b) { return a && b && strcmp(a, b) == 0; }
+
+static wm_status fail_path(wm_error *err, size_t a, size_t b, const char *path) {
+    return wmi_error_set(err, WM_EINVAL, 0, "--%s and --%s name the same file, '%.200s'", name_of(a),
+                         name_of(b), path);
+}
+
 static wm_status check_paths(const wmi_options *o, wm_error *err) {
     for (size_t i = 0; i < o->out.n; i++) {
         for (size_t j = 0; j < i; j++)
             if (strcmp(o->out.v[i], o->out.v[j]) == 0)
                 return wmi_error_set(err, WM_EINVAL, 0, "--out '%.200s' is there twice", o->out.v[i]);
-        if (o->samples_path && strcmp(o->out.v[i], o->samples_path) == 0)
-            return wmi_error_set(err, WM_EINVAL, 0, "--out and --samples name the same file, '%.200s'",
-                                 o->samples_path);
+        if (same_path(o->out.v[i], o->samples_path))
+            return fail_path(err, WMI_OPT_OUT, WMI_OPT_SAMPLES, o->samples_path);
+        if (same_path(o->out.v[i], o->kernels_path))
+            return fail_path(err, WMI_OPT_OUT, WMI_OPT_KERNELS, o->kernels_path);
     }
+    if (same_path(o->samples_path, o->kernels_path))
+        return fail_path(err, WMI_OPT_SAMPLES, WMI_OPT_KERNELS, o->kernels_path);
     return WM_OK;
 }
 
