@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 #include <link.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,15 +22,7 @@ static void *open_loaded(const wmi_dl_spec *spec) {
     return NULL;
 }
 
-static void *open_new(const wmi_dl_spec *spec) {
-    for (const char *const *name = spec->names; *name; name++) {
-        void *handle = dlopen(*name, RTLD_NOW | RTLD_LOCAL);
-        if (handle) return handle;
-    }
-    return NULL;
-}
-
-static wm_status not_found(const wmi_dl_spec *spec, wm_error *err) {
+static wm_status not_found(const wmi_dl_spec *spec, const char *remedy, wm_error *err) {
     wmi_buf tried = WMI_BUF_INIT;
     for (const char *const *name = spec->names; *name; name++) {
         if (name != spec->names) wmi_buf_str(&tried, ", ");
@@ -38,29 +31,14 @@ static wm_status not_found(const wmi_dl_spec *spec, wm_error *err) {
     wm_status status =
         tried.failed
             ? wmi_error_nomem(err)
-            : wmi_error_set(err, WM_EUNSUPPORTED, 0,
-                            "%s was not found (tried %s); install the package %s, or set %s to its path",
-                            spec->what, tried.data ? tried.data : "nothing", spec->package, spec->env);
+            : wmi_error_set(err, WM_EUNSUPPORTED, 0, "%s was not found (tried %s); %s, or set %s to its path",
+                            spec->what, tried.data ? tried.data : "nothing", remedy, spec->env);
     wmi_buf_free(&tried);
     return status;
 }
 
-static wm_status open_library(const wmi_dl_spec *spec, void **handle, wm_error *err) {
-    const char *override = spec->env ? getenv(spec->env) : NULL;
-    if (override && *override) {
-        *handle = dlopen(override, RTLD_NOW | RTLD_LOCAL);
-        if (!*handle)
-            return wmi_error_set(err, WM_EUNSUPPORTED, 0, "%s could not be opened from %s: %s", spec->what,
-                                 spec->env, last_dl_error());
-        return WM_OK;
-    }
-    *handle = open_loaded(spec);
-    if (!*handle) *handle = open_new(spec);
-    return *handle ? WM_OK : not_found(spec, err);
-}
-
-/* Borrowed from the loader's own list; lives as long as the library is open. */
-static const char *library_path(void *handle) {
+/* Borrowed from the loader's own list. */
+const char *wmi_dl_path(void *handle) {
     struct link_map *map = NULL;
     return dlinfo(handle, RTLD_DI_LINKMAP, &map) == 0 && map ? map->l_name : "";
 }
@@ -73,6 +51,86 @@ static const char *missing_symbol(const wmi_dl_spec *spec, void *handle) {
     return NULL;
 }
 
+/* The check comes first: what it says of an old version explains more than a symbol does. */
+static wm_status examine(const wmi_dl_spec *spec, const char *remedy, void *handle, wm_error *err) {
+    wm_status status = spec->check ? spec->check(handle, wmi_dl_path(handle), err) : WM_OK;
+    if (status != WM_OK) return status;
+    const char *missing = missing_symbol(spec, handle);
+    if (!missing) return WM_OK;
+    return wmi_error_set(err, WM_EUNSUPPORTED, 0, "%s at %s lacks %s: it may be too old; %s", spec->what,
+                         wmi_dl_path(handle), missing, remedy);
+}
+
+/* Of several failures the first is told: it is of the library that was preferred. */
+typedef struct search {
+    const wmi_dl_spec *spec;
+    const char *remedy;
+    void *handle;
+    wm_error first;
+} search;
+
+static void remember(search *s, const wm_error *why) {
+    if (s->first.code == WM_OK) s->first = *why;
+}
+
+/* Open `path` and keep it when it is fit. False when it cannot be opened. */
+static bool consider(search *s, const char *path) {
+    wm_error why = WM_ERROR_INIT;
+    void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (!handle) return false;
+    if (examine(s->spec, s->remedy, handle, &why) == WM_OK) {
+        s->handle = handle;
+    } else {
+        remember(s, &why);
+        if (!s->spec->check) dlclose(handle);
+    }
+    return true;
+}
+
+/* Places are files that exist: one that cannot be opened is news, unlike a name that is not there. */
+static void search_places(search *s) {
+    for (char *const *place = s->spec->places; place && *place && !s->handle; place++) {
+        if (consider(s, *place)) continue;
+        wm_error why = WM_ERROR_INIT;
+        wmi_error_set(&why, WM_EUNSUPPORTED, 0, "%s could not be opened: %s", s->spec->what, last_dl_error());
+        remember(s, &why);
+    }
+}
+
+static wm_status open_new(const wmi_dl_spec *spec, const char *remedy, void **handle, wm_error *err) {
+    search s = {.spec = spec, .remedy = remedy};
+    search_places(&s);
+    for (const char *const *name = spec->names; *name && !s.handle; name++) consider(&s, *name);
+    *handle = s.handle;
+    if (s.handle) return WM_OK;
+    if (s.first.code == WM_OK) return not_found(spec, remedy, err);
+    if (err) *err = s.first;
+    return s.first.code;
+}
+
+static wm_status open_override(const wmi_dl_spec *spec, const char *path, void **handle, wm_error *err) {
+    *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (*handle) return WM_OK;
+    return wmi_error_set(err, WM_EUNSUPPORTED, 0, "%s could not be opened from %s: %s", spec->what, spec->env,
+                         last_dl_error());
+}
+
+/* A library that the user or the program has chosen is the one, fit or not. */
+static wm_status open_library(const wmi_dl_spec *spec, const char *remedy, void **handle, wm_error *err) {
+    const char *override = spec->env ? getenv(spec->env) : NULL;
+    bool chosen = override && *override;
+    if (chosen) {
+        wm_status status = open_override(spec, override, handle, err);
+        if (status != WM_OK) return status;
+    } else {
+        *handle = open_loaded(spec);
+    }
+    if (!*handle) return open_new(spec, remedy, handle, err);
+    wm_status status = examine(spec, remedy, *handle, err);
+    if (status != WM_OK && !spec->check) dlclose(*handle);
+    return status;
+}
+
 /* A slot is most often a pointer to a function: its bytes are set, not an object of
  * type void pointer that is not there. */
 static void fill_slots(const wmi_dl_spec *spec, void *handle) {
@@ -83,18 +141,13 @@ static void fill_slots(const wmi_dl_spec *spec, void *handle) {
 }
 
 wm_status wmi_dl_open(const wmi_dl_spec *spec, void **handle, const char **path, wm_error *err) {
+    char package[128];
     void *opened = NULL;
-    wm_status status = open_library(spec, &opened, err);
+    snprintf(package, sizeof package, "install the package %s", spec->package ? spec->package : "");
+    wm_status status = open_library(spec, spec->remedy ? spec->remedy : package, &opened, err);
     if (status != WM_OK) return status;
-    const char *missing = missing_symbol(spec, opened);
-    if (missing) {
-        wmi_error_set(err, WM_EUNSUPPORTED, 0, "%s at %s lacks %s: it may be too old; the package is %s",
-                      spec->what, library_path(opened), missing, spec->package);
-        dlclose(opened);
-        return WM_EUNSUPPORTED;
-    }
     fill_slots(spec, opened);
     *handle = opened;
-    if (path) *path = library_path(opened);
+    if (path) *path = wmi_dl_path(opened);
     return WM_OK;
 }

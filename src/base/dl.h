@@ -19,13 +19,22 @@ typedef struct wmi_dl_spec {
     const wmi_dl_symbol *symbols;
     size_t symbol_count;
     const char *package; /**< remedy: Debian's package name */
+    const char *remedy;  /**< says more than "install the package ..."; NULL: that */
+    char *const *places; /**< paths tried before the names; NULL ends; NULL: none */
+    /** Is this library fit for use? NULL: every one is. It may call the library, which is
+     *  therefore never closed again, fit or not. */
+    wm_status (*check)(void *handle, const char *path, wm_error *err);
 } wmi_dl_spec;
 
 /** Open and resolve: the override, else a copy already in the process
- *  (RTLD_NOLOAD | RTLD_LAZY), else the names. *handle and, if not NULL, *path
- *  (borrowed, for ever) are set on success.
+ *  (RTLD_NOLOAD | RTLD_LAZY), else the first of the places and names that is fit for use: it
+ *  passes the check and has the symbols. *handle and, if not NULL, *path (borrowed, for ever)
+ *  and the slots are set on success.
  *  WM_EUNSUPPORTED: not found, or a required symbol is missing; the message says
- *  what was tried and names the package. */
+ *  what was tried, or what the first that was found lacks, and what to do. Else what the check
+ *  returned. */
 wm_status wmi_dl_open(const wmi_dl_spec *spec, void **handle, const char **path, wm_error *err);
+/** The path of an open library; "" where the loader does not tell. Lives as long as it is open. */
+const char *wmi_dl_path(void *handle);
 
 #endif
