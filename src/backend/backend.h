@@ -49,6 +49,7 @@ void wmi_records_free(wmi_records *r);
 typedef struct wmi_drained {
     wmi_readings readings;
     wmi_records records;
+    bool more; /* not all at once: call again */
 } wmi_drained;
 void wmi_drained_free(wmi_drained *d);
 
@@ -157,6 +158,7 @@ typedef struct wmi_backend_opts {
  *  is made on the thread that marks. */
 typedef struct wmi_backend_ops {
     const char *name;
+    bool device; /* measures an accelerator: what this machine's own caches hold is nothing to it */
     /** What is here, what not, why. May load libraries; makes no device context. */
     void (*probe)(wmi_probe *out);
     /** Describe the metric `name`: WM_OK (known, whether or not it can be counted

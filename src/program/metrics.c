@@ -48,12 +48,13 @@ static wm_status check_gauges(const wmi_measure *m, wm_error *err) {
  * stands in its way. */
 static wm_status check_group(const wmi_group *g, wm_error *err) {
     const char *version, *path;
+    const wmi_measure_opts opts = {0};
     wmi_measure *m = NULL;
     wm_status status = g->derive.n > 0 ? wmi_formula_library(&version, &path, err) : WM_OK;
     if (status != WM_OK) return status;
     wmi_samples *samples = wmi_samples_create();
     if (!samples) return wmi_error_nomem(err);
-    status = wmi_measure_open(samples, (const char *const *)g->metrics.v, g->metrics.n, NULL, NULL, &m, err);
+    status = wmi_measure_open(samples, (const char *const *)g->metrics.v, g->metrics.n, &opts, &m, err);
     if (status == WM_OK) status = check_gauges(m, err);
     wmi_measure_close(m);
     wmi_samples_destroy(samples);

@@ -73,8 +73,11 @@ static wm_status entry_begin(wmi_folding *d, const wmi_thread *t, const wmi_ring
         s->entries = entries;
         s->entry_cap = cap;
     }
-    s->entries[s->entry_count] =
-        (wmi_entry){mark->ticks, 0, wmi_entry_id(t, mark->seq), 1, node, false, false};
+    s->entries[s->entry_count] = (wmi_entry){.begin = mark->ticks,
+                                             .id = wmi_entry_id(t, mark->seq),
+                                             .batch = 1,
+                                             .node = node,
+                                             .parent = d->depth ? d->stack[d->depth - 1] : UINT32_MAX};
     if (d->depth < WMI_DEPTH_MAX) d->stack[d->depth++] = (uint32_t)s->entry_count;
     s->entry_count++;
     return WM_OK;
@@ -134,6 +137,10 @@ static void entry_batch(const wmi_folding *d, const wmi_thread *t, const wmi_rin
     }
 }
 
+static void entries_exclude(const wmi_folding *d, uint64_t ticks) {
+    for (uint32_t i = 0; i < d->depth; i++) d->s->entries[d->stack[i]].own += ticks;
+}
+
 static wm_status thread_decode(void *user, const wmi_thread *t) {
     wmi_folding *d = user;
     const uint32_t n = atomic_load_explicit(&t->count, memory_order_acquire);
@@ -145,6 +152,8 @@ static wm_status thread_decode(void *user, const wmi_thread *t) {
         wm_status status = WM_OK;
         if (mark->name == WMI_BATCH_NAME) {
             entry_batch(d, t, mark);
+        } else if (mark->name == WMI_OWN_NAME) {
+            entries_exclude(d, mark->ticks);
         } else if (mark->name & WMI_END_BIT) {
             status = entry_end(d, t, mark);
         } else {
@@ -183,7 +192,7 @@ static wm_status entries_sum(wmi_folding *d) {
         }
         f->repeated |= e->repeated;
         if (e->batch > f->batch) f->batch = e->batch;
-        f->sum_ns += wmi_clock_span_ns(&s->clock, e->begin, e->end) / (double)e->batch;
+        f->sum_ns += wmi_clock_span_ns(&s->clock, e->begin + e->own, e->end) / (double)e->batch;
     }
     return WM_OK;
 }
@@ -200,8 +209,8 @@ static size_t intervals_of(const wm_session *s, uint32_t node, uint64_t batch, w
         if (e->node != node || !e->closed) continue;
         if (e->batch > batch && (!*more || e->batch < *more)) *more = e->batch;
         if (e->batch != batch) continue;
-        const int64_t begin = (int64_t)(e->begin - origin);
-        v[n++] = (wmi_interval){begin, e->end > e->begin ? (int64_t)(e->end - origin) : begin};
+        const int64_t begin = (int64_t)(e->begin + e->own - origin);
+        v[n++] = (wmi_interval){begin, e->end > e->begin + e->own ? (int64_t)(e->end - origin) : begin};
     }
     return n;
 }

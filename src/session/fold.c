@@ -153,7 +153,7 @@ static wm_status entry_times(wmi_folding *d, int32_t gauge) {
     for (size_t i = 0; i < d->s->entry_count; i++) {
         const wmi_entry *e = &d->s->entries[i];
         if (!e->closed) continue;
-        const double ns = wmi_clock_span_ns(&d->s->clock, e->begin, e->end);
+        const double ns = wmi_clock_span_ns(&d->s->clock, e->begin + e->own, e->end);
         const wm_status status = wmi_fold_value(d, e->node, g->metric, g->pass, ns, WM_REASON_NONE, NULL);
         if (status != WM_OK) return status;
     }
@@ -218,6 +218,7 @@ wm_status wmi_run_fold(wm_session *s, const wmi_measure *measure, const wmi_run_
     if (status == WM_OK) status = wmi_decode(&d);
     wmi_threads_release();
     if (status == WM_OK && keep) status = run_add(&d, notes, notes_count);
+    if (status == WM_OK && keep && measure->passes[place->pass].deferred) status = wmi_deferred_entries(&d);
     const wm_status drained = wmi_fold_readings(&d, keep && status == WM_OK, err);
     if (status == WM_OK) status = drained;
     for (size_t i = 0; i < s->touched_count; i++) s->folds[s->touched[i]].touched = false;

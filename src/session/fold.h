@@ -1,6 +1,7 @@
 /** What the marks of one run add up to. Private to session/: decode.c makes entries and
- *  sums of marks, fold.c makes values of them, readings.c of what backends read and the
- *  program recorded. All on the controlling thread, after the run, so that marking
+ *  sums of marks, fold.c makes values of them, readings.c of what backends read, deferred.c of
+ *  what they read over many runs, work.c of what devices did, recorded.c of what the program
+ *  recorded. All on the controlling thread, after the run, so that marking
  *  stays cheap. */
 #ifndef WMI_SESSION_FOLD_H
 #define WMI_SESSION_FOLD_H
@@ -48,9 +49,39 @@ wm_status wmi_fold_value(wmi_folding *d, uint32_t node, uint32_t metric, int32_t
 /** Count the entries behind a value, and what was lost. */
 void wmi_fold_count(wmi_series *series, const wmi_fold *f);
 
+typedef struct wmi_works wmi_works; /* what devices did in the run at hand (work.c) */
+
+/** The entry of that id in the run at hand, or NULL. */
+const wmi_entry *wmi_fold_entry(const wmi_folding *d, uint64_t id);
 /** Values that the program recorded, of all its threads. */
 wm_status wmi_fold_recorded(wmi_folding *d, const wmi_notes *notes, size_t notes_count);
 /** Take what the backends have read; add it up to values when `keep` is set. */
 wm_status wmi_fold_readings(wmi_folding *d, bool keep, wm_error *err);
+
+/** Take what one backend has: records go to `works` (NULL: nowhere), readings of a deferred pass
+ *  to the session's, others become values when `keep` is set. */
+wm_status wmi_drain(wmi_folding *d, const wmi_source *source, bool deferred, bool keep, wmi_works *works,
+                    wm_error *err);
+/** Remember the entries of a run of a deferred pass. WM_ENOMEM. */
+wm_status wmi_deferred_entries(wmi_folding *d);
+/** "several kernels ran: a, b" for a series; NULL when out of memory. Interned. */
+const char *wmi_several_kernels(const wmi_samples *samples, uint32_t config, uint32_t node);
+
+/** What several values of one metric make (tally.c). Weights of 0 are unknown. */
+typedef struct wmi_tally {
+    double sum, weighted, weight, max, min;
+    uint64_t n;
+    wm_reason reason;
+} wmi_tally;
+void wmi_tally_add(wmi_tally *t, double value, double weight, wm_reason reason);
+/** The value, or NaN and the reason why there is none: SUM, MEAN, MAX, MIN, WEIGHTED, or ONE. */
+double wmi_tally_value(const wmi_tally *t, wmi_combine how, wm_reason *why);
+
+/** Take in records, as they are drained. WM_ENOMEM. */
+wm_status wmi_works_add(wmi_folding *d, wmi_works *works, const wmi_records *records);
+/** Make values of them for all regions of the run. WM_ENOMEM. */
+wm_status wmi_works_fold(wmi_folding *d, wmi_works *works);
+wmi_works *wmi_works_create(void); /* NULL when out of memory */
+void wmi_works_destroy(wmi_works *works);
 
 #endif

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/intern.h"
+#include "session/thread.h"
 
 /* ---- resolving names ---- */
 
@@ -79,7 +80,10 @@ static wmi_joint_pass *pass_add(wmi_measure *m, const wmi_pass *pass) {
     if (!passes) return NULL;
     m->passes = passes;
     wmi_joint_pass *joint = &passes[m->pass_count++];
-    *joint = (wmi_joint_pass){pass->disturbs, false, pass->window, {0}};
+    *joint = (wmi_joint_pass){.disturbs = pass->disturbs,
+                              .deferred = pass->deferred,
+                              .optional = pass->optional,
+                              .window = pass->window};
     for (size_t i = 0; i < WMI_BACKENDS_MAX; i++) joint->local[i] = -1;
     return joint;
 }
@@ -99,6 +103,7 @@ static wm_status passes_merge(wmi_measure *m, uint32_t b, const wmi_plan *plan, 
         shared = (size_t)(joint - m->passes) + 1;
         joint->local[b] = (int32_t)p;
         joint->edges |= pass->edges;
+        joint->host |= !m->sources[b].ops->device;
         if (pass->window > joint->window) joint->window = pass->window;
         joint_of[p] = (int32_t)(joint - m->passes);
     }
@@ -145,12 +150,17 @@ static wm_status sources_plan(wmi_measure *m, wm_error *err) {
     return status; /* NOLINT(clang-analyzer-unix.Malloc): the loop before freed every joint_of */
 }
 
-static wm_status sources_open(wmi_measure *m, void (*warn)(void *, const char *), void *user, wm_error *err) {
+static wm_status sources_open(wmi_measure *m, const wmi_measure_opts *o, wm_error *err) {
     for (uint32_t b = 0; b < m->source_count; b++) {
         wmi_source *source = &m->sources[b];
         if (!source->count) continue;
         const wmi_metric_set set = {source->names, source->count};
-        const wmi_backend_opts opts = {.set = &set, .warn = warn, .user = user};
+        const wmi_backend_opts opts = {.set = &set,
+                                       .warn = o->warn,
+                                       .user = o->user,
+                                       .device = o->device,
+                                       .launch_entry = wmi_launch_entry,
+                                       .exclude = wmi_thread_exclude};
         const wm_status s = source->ops->open(&opts, &source->self, err);
         if (s != WM_OK) return s;
     }
@@ -169,6 +179,7 @@ static wm_status gauges_add(wmi_measure *m, wmi_samples *samples, const char *co
         if (s == WM_OK && wmi_samples_metric(samples, &g.about, &g.metric) != WM_OK) s = wmi_error_nomem(err);
         if (s != WM_OK) return s;
         g.about = *wmi_samples_metric_at(samples, g.metric);
+        m->has_device |= m->sources[g.backend].ops->device;
         if (!strcmp(g.about.name, "time")) m->time = (int32_t)m->gauge_count;
         if (!strcmp(g.about.name, "time_sum")) m->time_sum = (int32_t)m->gauge_count;
         m->gauges[m->gauge_count] = g;
@@ -178,9 +189,30 @@ static wm_status gauges_add(wmi_measure *m, wmi_samples *samples, const char *co
     return WM_OK;
 }
 
+/* ---- combining kernels ---- */
+
+/* Only what is read of kernels, or of their times, is combined over kernels. */
+static bool combines(const wmi_measure *m, const wmi_gauge *g) {
+    if (g->about.of != WMI_OF_NONE) return g->about.of == WMI_OF_KERNEL_TIME;
+    return m->sources[g->backend].ops->device;
+}
+
+static void combine_set(wmi_measure *m, const wmi_measure_opts *opts) {
+    m->combine_with = opts->combine_with;
+    m->combine_user = opts->combine_user;
+    for (size_t i = 0; i < m->gauge_count; i++) {
+        wmi_gauge *g = &m->gauges[i];
+        if (!combines(m, g)) continue;
+        const wmi_combine usual =
+            m->combine_with && g->about.of == WMI_OF_NONE ? WMI_COMBINE_USER : g->about.combine;
+        g->about.combine = usual;
+        if (opts->combine_find)
+            opts->combine_find(opts->combine_how, g->about.name, usual, &g->about.combine);
+    }
+}
+
 wm_status wmi_measure_open(wmi_samples *samples, const char *const *names, size_t count,
-                           void (*warn)(void *user, const char *line), void *user, wmi_measure **out,
-                           wm_error *err) {
+                           const wmi_measure_opts *opts, wmi_measure **out, wm_error *err) {
     wmi_measure *m = calloc(1, sizeof *m);
     if (!m) return wmi_error_nomem(err);
     m->time = m->time_sum = -1;
@@ -190,7 +222,8 @@ wm_status wmi_measure_open(wmi_samples *samples, const char *const *names, size_
         m->source_count++;
     }
     wm_status s = m->gauges ? gauges_add(m, samples, names, count, err) : wmi_error_nomem(err);
-    if (s == WM_OK) s = sources_open(m, warn, user, err);
+    if (s == WM_OK) combine_set(m, opts);
+    if (s == WM_OK) s = sources_open(m, opts, err);
     if (s == WM_OK) s = sources_plan(m, err);
     /* With nothing that can be had the function still runs, so that rows can say why. */
     const wmi_pass clean = {.window = WMI_WINDOW_CONFIG};
@@ -218,6 +251,23 @@ void wmi_measure_close(wmi_measure *m) {
     free(m->gauges);
     free(m->passes);
     free(m);
+}
+
+bool wmi_measure_wants(const wmi_measure *m, int32_t pass, uint32_t config) {
+    const wmi_joint_pass *joint = &m->passes[pass];
+    if (!joint->optional) return true;
+    for (size_t b = 0; b < m->source_count; b++) {
+        const wmi_source *source = &m->sources[b];
+        if (joint->local[b] >= 0 && source->ops->wants)
+            return source->ops->wants(source->self, joint->local[b], config);
+    }
+    return true;
+}
+
+size_t wmi_measure_late(const wmi_measure *m) {
+    size_t p = 0;
+    while (p < m->pass_count && !m->passes[p].deferred) p++;
+    return p;
 }
 
 /* ---- windows ---- */

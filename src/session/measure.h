@@ -7,6 +7,10 @@
 
 enum { WMI_BACKENDS_MAX = 8 };
 
+/** Combine the values of several kernels, see wm_benchmark. */
+typedef double (*wmi_combine_fn)(void *user, const char *metric, const double *values,
+                                 const double *weights_ns, size_t count);
+
 /** One metric that was asked for. */
 typedef struct wmi_gauge {
     wmi_metric about;
@@ -21,7 +25,8 @@ typedef struct wmi_gauge {
 /** A pass over the program: at most one pass of each backend. Passes that leave
  *  the time alone come first and are shared; one that disturbs it stands alone. */
 typedef struct wmi_joint_pass {
-    bool disturbs, edges;
+    bool disturbs, edges, deferred, optional;
+    bool host; /* something of this machine's own is read in it */
     wmi_window_kind window;
     int32_t local[WMI_BACKENDS_MAX]; /* the backend's pass; -1: not in this one */
 } wmi_joint_pass;
@@ -43,16 +48,35 @@ typedef struct wmi_measure {
     size_t pass_count;
     uint32_t rule_gauge;    /* the metric that stop rules look at */
     int32_t time, time_sum; /* gauges of the clock's metrics; -1: not asked for */
+    bool has_device;        /* some source is an accelerator's */
+    wmi_combine_fn combine_with;
+    void *combine_user;
     bool window_open;
     wmi_window window; /* the one that is open; its pass is the joint pass */
 } wmi_measure;
 
-/** Resolve names, open the backends, plan. `warn` as for a backend.
- *  WM_ENOTFOUND: a name that no backend knows, with the nearest that one does. */
+/** How it is measured. Borrowed for the call, but for `user`, `combine_with` and its user. */
+typedef struct wmi_measure_opts {
+    void (*warn)(void *user, const char *line); /* as for a backend */
+    void *user;
+    wmi_device_opts device;
+    /* How several kernels of a region are to be combined for a metric; false: as usual. May be NULL. */
+    bool (*combine_find)(const void *how, const char *metric, wmi_combine usual, wmi_combine *out);
+    const void *combine_how;
+    wmi_combine_fn combine_with; /* the program's own way; NULL */
+    void *combine_user;
+} wmi_measure_opts;
+
+/** Resolve names, open the backends, plan.
+ *  WM_ENOTFOUND: a name that no backend knows, with the nearest that one does; a backend's
+ *  failure to open. */
 wm_status wmi_measure_open(wmi_samples *samples, const char *const *names, size_t count,
-                           void (*warn)(void *user, const char *line), void *user, wmi_measure **out,
-                           wm_error *err);
+                           const wmi_measure_opts *opts, wmi_measure **out, wm_error *err);
 void wmi_measure_close(wmi_measure *m);
+/** Is this pass needed in this configuration, after all earlier ones? */
+bool wmi_measure_wants(const wmi_measure *m, int32_t pass, uint32_t config);
+/** The first deferred pass, or pass_count. All later ones are deferred too. */
+size_t wmi_measure_late(const wmi_measure *m);
 /** Open the window that a run needs, closing another that is open. */
 wm_status wmi_measure_window(wmi_measure *m, int32_t pass, uint32_t config, int32_t run, wm_error *err);
 wm_status wmi_measure_window_close(wmi_measure *m, wm_error *err);

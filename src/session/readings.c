@@ -29,7 +29,7 @@ static int entry_order(const void *key, const void *at) {
 }
 
 /* Entries are in the order of their ids: by thread, then by sequence. */
-static const wmi_entry *entry_by_id(const wmi_folding *d, uint64_t id) {
+const wmi_entry *wmi_fold_entry(const wmi_folding *d, uint64_t id) {
     return bsearch(&id, d->s->entries, d->s->entry_count, sizeof *d->s->entries, entry_order);
 }
 
@@ -60,7 +60,7 @@ static size_t tallies_make(const wmi_folding *d, const wmi_source *source, tally
     size_t n = 0;
     for (size_t i = 0; i < r->n; i++) {
         const wmi_reading *x = &r->v[i];
-        const wmi_entry *e = entry_by_id(d, x->entry);
+        const wmi_entry *e = wmi_fold_entry(d, x->entry);
         if (!e || x->metric >= source->count) continue;
         const uint32_t gauge = source->gauges[x->metric];
         const bool per_repetition = d->m->gauges[gauge].about.combine == WMI_COMBINE_SUM;
@@ -108,7 +108,7 @@ wm_status wmi_fold_recorded(wmi_folding *d, const wmi_notes *notes, size_t notes
                                       .backend = "user",
                                       .timer = "",
                                       .better = wmi_better_of_unit(wmi_intern_name(note->unit))};
-            const wmi_entry *e = note->entry == WMI_NO_ENTRY ? NULL : entry_by_id(d, note->entry);
+            const wmi_entry *e = note->entry == WMI_NO_ENTRY ? NULL : wmi_fold_entry(d, note->entry);
             uint32_t metric;
             status = wmi_samples_metric(d->s->samples, &about, &metric);
             v[n++] = (tally){e ? e->node : d->root, metric, 1, note->entry, note->value, WM_REASON_NONE};
@@ -125,15 +125,39 @@ wm_status wmi_fold_recorded(wmi_folding *d, const wmi_notes *notes, size_t notes
     return status;
 }
 
+/* Readings of a deferred pass wait until those of all runs are there. */
+static wm_status deferred_keep(wm_session *s) {
+    for (size_t i = 0; i < s->drained.readings.n; i++)
+        if (!wmi_readings_add(&s->deferred.readings, s->drained.readings.v[i])) return WM_ENOMEM;
+    return WM_OK;
+}
+
+wm_status wmi_drain(wmi_folding *d, const wmi_source *source, bool deferred, bool keep, wmi_works *works,
+                    wm_error *err) {
+    wmi_drained *drained = &d->s->drained;
+    wm_status status = WM_OK;
+    do {
+        drained->readings.n = drained->records.n = 0;
+        drained->more = false;
+        status = source->ops->drain(source->self, drained, err);
+        if (status == WM_OK && deferred) status = deferred_keep(d->s);
+        if (status == WM_OK && keep && !deferred) status = source_values(d, source);
+        if (status == WM_OK && keep && works) status = wmi_works_add(d, works, &drained->records);
+    } while (status == WM_OK && drained->more);
+    return status;
+}
+
 wm_status wmi_fold_readings(wmi_folding *d, bool keep, wm_error *err) {
     const wmi_joint_pass *pass = &d->m->passes[d->place->pass];
-    for (size_t b = 0; b < d->m->source_count; b++) {
+    wmi_works *works = d->m->has_device && !pass->disturbs ? wmi_works_create() : NULL;
+    if (d->m->has_device && !pass->disturbs && !works) return WM_ENOMEM;
+    wm_status status = WM_OK;
+    for (size_t b = 0; b < d->m->source_count && status == WM_OK; b++) {
         const wmi_source *source = &d->m->sources[b];
         if (pass->local[b] < 0 || !source->ops->drain) continue;
-        d->s->drained.readings.n = 0;
-        wm_status status = source->ops->drain(source->self, &d->s->drained, err);
-        if (status == WM_OK && keep) status = source_values(d, source);
-        if (status != WM_OK) return status;
+        status = wmi_drain(d, source, pass->deferred, keep, source->ops->device ? works : NULL, err);
     }
-    return WM_OK;
+    if (status == WM_OK && keep && works) status = wmi_works_fold(d, works);
+    wmi_works_destroy(works);
+    return status;
 }

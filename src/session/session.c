@@ -112,6 +112,8 @@ void wm_session_destroy(wm_session *s) {
     for (size_t i = 0; i < s->how_count; i++) wmi_rows_how_fini(&s->how[i]);
     for (size_t i = 0; i < s->warning_count; i++) free(s->warnings[i]);
     wmi_drained_free(&s->drained);
+    wmi_readings_free(&s->deferred.readings);
+    free(s->deferred.v);
     free(s->how);
     free(s->warnings);
     free(s->entries);
@@ -160,6 +162,8 @@ void wmi_run_drop(void) {
 
 /* ---- start and stop ---- */
 
+static const int64_t hang_default_ns = 10000000000;
+
 static void warn_stretch(void *user, const char *line) { wmi_session_warn(user, "%s", line); }
 
 /* A stretch of code runs once, so it can be read in one pass only: the first. */
@@ -184,8 +188,9 @@ static wm_status stretch_open(wm_session *s, wm_error *err) {
     const char **names = malloc(count * sizeof *names);
     wm_status status = copy && names ? WM_OK : wmi_error_nomem(err);
     char *rest = copy;
+    const wmi_measure_opts opts = {.warn = warn_stretch, .user = s, .device = {.hang_ns = hang_default_ns}};
     for (char *word; status == WM_OK && (word = strtok_r(rest, ", ", &rest)) != NULL;) names[i++] = word;
-    if (status == WM_OK) status = wmi_measure_open(s->samples, names, i, warn_stretch, s, &s->stretch, err);
+    if (status == WM_OK) status = wmi_measure_open(s->samples, names, i, &opts, &s->stretch, err);
     free(names);
     free(copy);
     if (status != WM_OK) return status;
@@ -221,7 +226,10 @@ wm_status wm_session_stop(wm_session *s, wm_error *err) {
     wmi_run_end(s);
     s->running = false;
     const wmi_run_place place = {s->stretch_bench, s->stretch_config, s->stretch_runs++, 0, 0, false, false};
-    return wmi_run_fold(s, s->stretch, &place, NULL, 0, err);
+    wm_status status = wmi_run_fold(s, s->stretch, &place, NULL, 0, err);
+    if (status != WM_OK || !s->stretch->passes[0].deferred) return status;
+    status = wmi_measure_window_close(s->stretch, err);
+    return status == WM_OK ? wmi_deferred_fold(s, s->stretch, s->stretch_config, err) : status;
 }
 
 /* ---- tables ---- */

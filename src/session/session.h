@@ -62,11 +62,25 @@ typedef struct wmi_entry {
     uint64_t begin, end; /* ticks */
     uint64_t id;         /* wmi_entry_id */
     uint64_t batch;      /* repetitions that it stands for */
+    uint64_t own;        /* ticks in it that are not the program's */
     uint32_t node;
+    uint32_t parent;       /* index of the entry around it in its thread; UINT32_MAX */
     bool closed, repeated; /* repeated: in WM_REPEAT */
 } wmi_entry;
 
 typedef struct wmi_fold wmi_fold;
+
+/** Entries of runs whose readings come later, and those that came. */
+typedef struct wmi_late_entry {
+    uint64_t id, batch;
+    uint32_t node, parent; /* parent: index among these; UINT32_MAX */
+    int32_t run;
+} wmi_late_entry;
+typedef struct wmi_deferred {
+    wmi_late_entry *v;
+    size_t n, cap;
+    wmi_readings readings;
+} wmi_deferred;
 
 struct wm_session {
     char *name;
@@ -98,6 +112,8 @@ struct wm_session {
     uint32_t *touched; /* nodes with a fold */
     size_t touched_count, touched_cap;
     wmi_drained drained;
+    bool keep_records;
+    wmi_deferred deferred; /* of the configuration at hand */
 };
 
 /** Keep a warning (each text once) for the context, and log it. */
@@ -123,6 +139,11 @@ void wmi_run_drop(void);
  *  WM_ENOMEM: the run's values are lost, all earlier ones are kept. */
 wm_status wmi_run_fold(wm_session *s, const wmi_measure *measure, const wmi_run_place *place,
                        const wmi_notes *notes, size_t notes_count, wm_error *err);
+/** After the last run of a configuration and the close of its window: add what was read in
+ *  deferred passes to the samples. The same holds. */
+wm_status wmi_deferred_fold(wm_session *s, const wmi_measure *measure, uint32_t config, wm_error *err);
+/** Forget it instead. */
+void wmi_deferred_drop(wm_session *s);
 
 /** Did the program say that it was built without optimisation? */
 bool wmi_build_unoptimised(void);

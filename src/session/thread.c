@@ -106,6 +106,7 @@ static __attribute__((noinline)) wmi_thread *thread_enter(uint32_t epoch) {
         t->capacity = t->ring ? capacity : 0;
     }
     t->depth = t->too_deep = 0;
+    atomic_store_explicit(&t->open, 0, memory_order_relaxed);
     t->edges = atomic_load_explicit(&current.edges, memory_order_relaxed);
     t->pass = atomic_load_explicit(&current.pass, memory_order_relaxed);
     atomic_store_explicit(&t->first, t->seq, memory_order_relaxed);
@@ -155,6 +156,15 @@ static __attribute__((noinline)) void call_edges(wmi_thread *t, bool end, uint32
     atomic_store_explicit(&t->in_edge, false, memory_order_release);
 }
 
+static inline void publish_open(wmi_thread *t) {
+    uint64_t open = 0;
+    if (t->depth) {
+        const wmi_open *top = &t->stack[t->depth - 1];
+        open = ((uint64_t)top->seq + 1) | (top->name == WMI_ROOT_NAME ? WMI_OPEN_ROOT : 0);
+    }
+    atomic_store_explicit(&t->open, open, memory_order_relaxed);
+}
+
 static inline void begin(wmi_thread *t, uint32_t name) {
     if (WM_UNLIKELY(t->depth == WMI_DEPTH_MAX)) {
         t->too_deep++;
@@ -163,6 +173,7 @@ static inline void begin(wmi_thread *t, uint32_t name) {
     }
     const uint32_t seq = t->seq++;
     t->stack[t->depth++] = (wmi_open){name, seq};
+    publish_open(t);
     if (WM_UNLIKELY(t->edges != NULL)) call_edges(t, false, name, seq, 0);
     put(t, wmi_ticks(), name, seq);
 }
@@ -182,6 +193,7 @@ static inline void end(wmi_thread *t, uint32_t name, uint64_t ticks) {
     if (WM_UNLIKELY(at != t->depth)) /* an outer one ends first: the inner ones stay open */
         memmove(&t->stack[at - 1], &t->stack[at], (t->depth - at) * sizeof t->stack[0]);
     t->depth--;
+    publish_open(t);
     put(t, ticks, name | WMI_END_BIT, seq);
     if (WM_UNLIKELY(t->edges != NULL)) call_edges(t, true, name, seq, ticks);
 }
@@ -224,6 +236,43 @@ uint64_t wmi_thread_innermost(void) {
     const wmi_thread *t = thread_self();
     if (!t || t->depth == 0 || t->stack[t->depth - 1].name == WMI_ROOT_NAME) return WMI_NO_ENTRY;
     return wmi_entry_id(t, t->stack[t->depth - 1].seq);
+}
+
+/* A region that is open somewhere, if it is the only one. */
+static uint64_t only_open(uint32_t epoch) {
+    uint64_t entry[2] = {WMI_NO_ENTRY, WMI_NO_ENTRY}; /* of regions, of whole functions */
+    uint32_t count[2] = {0, 0};
+    if (forked) return WMI_NO_ENTRY;
+    pthread_mutex_lock(&lock);
+    for (const wmi_thread *t = threads; t; t = t->next) {
+        if (atomic_load_explicit(&t->epoch, memory_order_acquire) != epoch) continue;
+        const uint64_t open = atomic_load_explicit(&t->open, memory_order_relaxed);
+        if (!open) continue;
+        const int root = (open & WMI_OPEN_ROOT) != 0;
+        entry[root] = wmi_entry_id(t, (uint32_t)((open & ~WMI_OPEN_ROOT) - 1));
+        count[root]++;
+    }
+    pthread_mutex_unlock(&lock);
+    const int which = count[0] ? 0 : 1;
+    return count[which] > 1 ? WMI_AMBIGUOUS_ENTRY : entry[which];
+}
+
+uint64_t wmi_launch_entry(wmi_scope scope) {
+    if (!WM_IS_ACTIVE()) return WMI_NO_ENTRY;
+    const wmi_thread *t = self;
+    const uint32_t epoch = atomic_load_explicit(&wmi_epoch, memory_order_acquire);
+    if (t && t->depth && atomic_load_explicit(&t->epoch, memory_order_relaxed) == epoch)
+        return wmi_entry_id(t, t->stack[t->depth - 1].seq);
+    return scope == WMI_SCOPE_THREAD ? WMI_NO_ENTRY : only_open(epoch);
+}
+
+void wmi_thread_exclude(uint64_t begin_ticks, uint64_t end_ticks) {
+    wmi_thread *t = self;
+    if (!WM_IS_ACTIVE() || !t || !t->depth || end_ticks <= begin_ticks) return;
+    if (atomic_load_explicit(&t->epoch, memory_order_relaxed) !=
+        atomic_load_explicit(&wmi_epoch, memory_order_acquire))
+        return;
+    put(t, end_ticks - begin_ticks, WMI_OWN_NAME, WMI_NO_SEQ);
 }
 
 wm_status wmi_threads_visit(wm_status (*visit)(void *user, const wmi_thread *t), void *user) {

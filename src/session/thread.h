@@ -17,8 +17,10 @@
 enum { WMI_DEPTH_MAX = 256 };
 #define WMI_ROOT_NAME  0x7fffffffu /* the whole function */
 #define WMI_BATCH_NAME 0x7ffffffeu /* ticks holds the repetitions of entry seq */
+#define WMI_OWN_NAME   0x7ffffffdu /* ticks holds a time that belongs to no open entry of the thread */
 #define WMI_END_BIT    0x80000000u
 #define WMI_NO_SEQ     UINT32_MAX
+#define WMI_OPEN_ROOT  (1ull << 63)
 
 typedef struct wmi_ring_mark {
     uint64_t ticks;
@@ -43,6 +45,8 @@ typedef struct wmi_thread {
     _Atomic uint32_t epoch, count, dropped;
     _Atomic uint32_t first; /* seq of the first entry of this run: they go on over runs */
     _Atomic bool in_edge;   /* inside a backend's edge: the run must not end */
+    _Atomic uint64_t open;  /* the innermost open entry, for other threads: its seq + 1, and
+                               WMI_OPEN_ROOT if it is the whole function; 0 for none */
     /* under the registry's lock */
     bool exited;
     struct wmi_thread *next;
@@ -59,6 +63,18 @@ void wmi_thread_end_batch(wmi_thread *t, uint32_t name, uint32_t count, uint64_t
 /** Id of the innermost open entry of the calling thread; WMI_NO_ENTRY for none or
  *  the whole function. */
 uint64_t wmi_thread_innermost(void);
+
+/* What the core offers to backends: see wmi_backend_opts. */
+
+/** The entry that work belongs to which the calling thread gives to a device: the innermost
+ *  open one of this thread, the whole function too. A thread that has none open works for
+ *  another: in WMI_SCOPE_PROCESS its work belongs to the only open entry of the process (those
+ *  of whole functions only if there is no other), else to WMI_AMBIGUOUS_ENTRY.
+ *  WMI_NO_ENTRY: no run is at hand, or nothing is open. */
+uint64_t wmi_launch_entry(wmi_scope scope);
+/** What the calling thread did from `begin` to `end` is not the program's: it is taken out of
+ *  the time of all entries that are open in this thread. */
+void wmi_thread_exclude(uint64_t begin, uint64_t end);
 
 /** The id of a thread's entry: unique in a run, rising in a thread. */
 static inline uint64_t wmi_entry_id(const wmi_thread *t, uint32_t seq) {

@@ -6,7 +6,7 @@
 wm_status wmi_cursor_init(wmi_cursor *c, size_t passes, size_t configs, int64_t warmup, bool take_turns,
                           bool stacked, bool pass_per_run) {
     memset(c, 0, sizeof *c);
-    c->passes = passes;
+    c->passes = c->end_pass = passes;
     c->configs = configs;
     c->warmup = warmup;
     c->order = malloc((configs + 1) * sizeof *c->order);
@@ -21,6 +21,8 @@ wm_status wmi_cursor_init(wmi_cursor *c, size_t passes, size_t configs, int64_t 
     memcpy(c->nest, nests[which], sizeof c->nest);
     return WM_OK;
 }
+
+void wmi_cursor_late(wmi_cursor *c, size_t first_late) { c->end_pass = first_late; }
 
 void wmi_cursor_fini(wmi_cursor *c) {
     free(c->order);
@@ -66,11 +68,11 @@ static bool wanted(const wmi_cursor *c) {
 
 /* Is there anything left at this value of the dimension? */
 static bool in_range(const wmi_cursor *c, wmi_dim dim) {
-    if (dim == WMI_DIM_PASS) return (size_t)c->at[dim] < c->passes;
+    if (dim == WMI_DIM_PASS) return (size_t)c->at[dim] < c->end_pass;
     if (dim == WMI_DIM_CONFIG) return (size_t)c->at[dim] < c->configs;
     if (outside(c, WMI_DIM_CONFIG, WMI_DIM_RUN) && outside(c, WMI_DIM_PASS, WMI_DIM_RUN)) return wanted(c);
     const bool own_pass = outside(c, WMI_DIM_PASS, WMI_DIM_RUN);
-    const int32_t pass = own_pass ? (int32_t)c->at[WMI_DIM_PASS] : 0;
+    const int32_t pass = (int32_t)(own_pass ? c->at[WMI_DIM_PASS] : (int64_t)c->first_pass);
     if (outside(c, WMI_DIM_CONFIG, WMI_DIM_RUN))
         return c->wants(c->user, wmi_cursor_config(c), pass, c->at[dim]);
     for (size_t i = 0; i < c->configs; i++)
@@ -81,8 +83,24 @@ static bool in_range(const wmi_cursor *c, wmi_dim dim) {
 /* Warm-up runs belong to the first pass. */
 static void reset(wmi_cursor *c, wmi_dim dim) {
     const bool first = outside(c, WMI_DIM_RUN, WMI_DIM_PASS) || c->at[WMI_DIM_PASS] == 0;
-    c->at[dim] = dim == WMI_DIM_RUN && first ? -c->warmup : 0;
+    c->at[dim] = dim == WMI_DIM_PASS ? (int64_t)c->first_pass : dim == WMI_DIM_RUN && first ? -c->warmup : 0;
     if (dim == WMI_DIM_RUN && c->shuffle && outside(c, WMI_DIM_RUN, WMI_DIM_CONFIG)) shuffle(c);
+}
+
+/* On to the passes that do not take turns, in a nest of their own. */
+static bool late_begin(wmi_cursor *c) {
+    static const wmi_dim nest[3] = {WMI_DIM_CONFIG, WMI_DIM_PASS, WMI_DIM_RUN};
+    if (c->end_pass == c->passes) {
+        c->over = true; /* no place is left that may be looked at */
+        return false;
+    }
+    c->first_pass = c->end_pass;
+    c->end_pass = c->passes;
+    c->shuffle = false;
+    memcpy(c->nest, nest, sizeof c->nest);
+    for (size_t i = 0; i < c->configs; i++) c->order[i] = (uint32_t)i;
+    for (int i = 0; i < 3; i++) reset(c, c->nest[i]);
+    return true;
 }
 
 static bool advance(wmi_cursor *c) {
@@ -94,8 +112,7 @@ static bool advance(wmi_cursor *c) {
         for (int inner = level + 1; inner < 3; inner++) reset(c, c->nest[inner]);
         return true;
     }
-    c->over = true; /* no place is left that may be looked at */
-    return false;
+    return late_begin(c);
 }
 
 bool wmi_cursor_next(wmi_cursor *c) {

@@ -10,6 +10,7 @@ typedef struct wmi_cursor {
     wmi_dim nest[3]; /* outermost first */
     int64_t at[3];   /* by wmi_dim; the configuration's place in `order` */
     size_t passes, configs;
+    size_t first_pass, end_pass; /* those of the nest at hand */
     int64_t warmup;
     uint32_t *order; /* [configs] which configuration is at a place */
     bool shuffle;    /* a new order for every round of runs */
@@ -27,6 +28,9 @@ typedef struct wmi_cursor {
 wm_status wmi_cursor_init(wmi_cursor *c, size_t passes, size_t configs, int64_t warmup, bool take_turns,
                           bool stacked, bool pass_per_run);
 void wmi_cursor_fini(wmi_cursor *c);
+/** Passes from this one on do not take turns: they come after all others, configuration by
+ *  configuration and then pass by pass. */
+void wmi_cursor_late(wmi_cursor *c, size_t first_late);
 /** Shuffle before every round, from this seed. */
 void wmi_cursor_shuffle(wmi_cursor *c, uint64_t seed);
 /** Move to the next step; false when there is none. */

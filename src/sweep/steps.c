@@ -188,7 +188,19 @@ bool wmi_sweep_wants(void *user, uint32_t point, int32_t pass, int64_t run) {
     const wmi_point *p = &sweep->points[point];
     if (p->dead) return false;
     if (pass == 0) return !p->done;
-    return run >= 0 && run < p->runs;
+    if (run < 0 || run >= p->runs) return false;
+    if (!sweep->measure->passes[pass].deferred) return true;
+    if (sweep->options.counter_runs > 0 && run >= sweep->options.counter_runs) return false;
+    return wmi_measure_wants(sweep->measure, pass, p->config);
+}
+
+/* Close the window that is open; what was read in deferred passes of the configuration at hand
+ * becomes values then. */
+static wm_status window_close(wm_sweep *sweep, wm_error *err) {
+    wm_status status = wmi_measure_window_close(sweep->measure, err);
+    if (status != WM_OK || !sweep->current) return status;
+    if (sweep->current->dead) wmi_deferred_drop(sweep->session);
+    return wmi_deferred_fold(sweep->session, sweep->measure, sweep->current->config, err);
 }
 
 /* The point that is due, set up; NULL when the sweep is over. */
@@ -196,8 +208,8 @@ static wmi_point *point_next(wm_sweep *sweep, wm_status *status, wm_error *err) 
     while (wmi_cursor_next(&sweep->cursor)) {
         wmi_point *p = &sweep->points[wmi_cursor_config(&sweep->cursor)];
         if (sweep->current != p) {
+            *status = window_close(sweep, err);
             wmi_sweep_leave(sweep);
-            *status = wmi_measure_window_close(sweep->measure, err);
             if (*status == WM_OK) *status = point_enter(sweep, p, err);
             if (*status != WM_OK) return NULL;
             if (sweep->current != p) continue;
@@ -260,9 +272,9 @@ bool wm_sweep_next(wm_sweep *sweep, wm_step *step, wm_error *err) {
     if (!sweep->step_end_ns) sweep->step_end_ns = (int64_t)wmi_monotonic_ns();
     wmi_point *p = point_next(sweep, &status, err);
     if (!p) {
+        if (status == WM_OK) status = window_close(sweep, err);
         wmi_sweep_leave(sweep);
         baseline_check(sweep);
-        if (status == WM_OK) status = wmi_measure_window_close(sweep->measure, err);
         return status == WM_OK ? false : broken(sweep, status, err);
     }
     for (int i = 0; i < p->threads; i++) wmi_state_reset(&sweep->states[i], sweep, p, i, p->threads);
@@ -273,7 +285,7 @@ bool wm_sweep_next(wm_sweep *sweep, wm_step *step, wm_error *err) {
     const int32_t pass = (int32_t)sweep->cursor.at[WMI_DIM_PASS],
                   run = (int32_t)sweep->cursor.at[WMI_DIM_RUN];
     status = wmi_measure_window(sweep->measure, pass, p->config, run, err);
-    if (sweep->evictor) wmi_evictor_run(sweep->evictor);
+    if (sweep->evictor && sweep->measure->passes[pass].host) wmi_evictor_run(sweep->evictor);
     if (status == WM_OK) status = wmi_run_begin(sweep->session, sweep->measure, pass, err);
     if (status != WM_OK) {
         sweep->in_step = false;

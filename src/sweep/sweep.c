@@ -129,13 +129,28 @@ static wm_status how_make(const wm_sweep *sweep, const wm_benchmark *bench, cons
 
 static void warn_measure(void *user, const char *line) { wmi_session_warn(user, "%s", line); }
 
+static bool combine_find(const void *how, const char *metric, wmi_combine usual, wmi_combine *out) {
+    return wmi_combine_find(how, metric, usual, out);
+}
+
 static wm_status measuring_make(wm_sweep *sweep, const wm_benchmark *bench, wm_error *err) {
     wm_session *s = sweep->session;
     wmi_list metrics = {NULL, 0, 0}, derive = {NULL, 0, 0};
     wmi_rows_how how = {0};
-    wm_status status = metrics_expand(&sweep->options, &metrics, &derive, err);
+    const wmi_options *o = &sweep->options;
+    const wmi_measure_opts opts = {.warn = warn_measure,
+                                   .user = s,
+                                   .device = {.scope = (wmi_scope)o->scope,
+                                              .replay = (wmi_replay)o->replay,
+                                              .cold = o->cache_clear == 1,
+                                              .ignored = (const char *const *)o->ignore_kernels.v,
+                                              .ignored_count = o->ignore_kernels.n,
+                                              .hang_ns = o->hang_ns},
+                                   .combine_find = combine_find,
+                                   .combine_how = &o->combine};
+    wm_status status = metrics_expand(o, &metrics, &derive, err);
     if (status == WM_OK)
-        status = wmi_measure_open(s->samples, (const char *const *)metrics.v, metrics.n, warn_measure, s,
+        status = wmi_measure_open(s->samples, (const char *const *)metrics.v, metrics.n, &opts,
                                   &sweep->measure, err);
     if (status == WM_OK) status = how_make(sweep, bench, &derive, &how, err);
     if (status == WM_OK)
@@ -225,6 +240,8 @@ wm_status wmi_sweep_begin(wm_sweep *sweep, wm_error *err) {
                         last->window >= WMI_WINDOW_RUN) != WM_OK)
         return wmi_error_nomem(err);
     sweep->cursor_made = true;
+    if (!o->profile && o->order != WMI_ORDER_SEQUENTIAL)
+        wmi_cursor_late(&sweep->cursor, wmi_measure_late(sweep->measure));
     sweep->cursor.wants = wmi_sweep_wants;
     sweep->cursor.user = sweep;
     if (o->order != WMI_ORDER_RANDOM) return WM_OK;

@@ -55,6 +55,24 @@ static void test_sequential(void **state) {
     check(2, 2, 1, false, false, false, "a0-1 a0+0 a0+1 a1+0 a1+1 b0-1 b0+0 b0+1 b1+0 b1+1 ");
 }
 
+static void test_late_passes_take_no_turns(void **state) {
+    (void)state;
+    wmi_cursor c;
+    need n = {{2, 2, 2, 2}, {0}};
+    char text[1024];
+    assert_int_equal(wmi_cursor_init(&c, 4, 2, 1, true, false, false), WM_OK);
+    wmi_cursor_late(&c, 2);
+    wmi_cursor_shuffle(&c, 7);
+    walk(&c, &n, text, sizeof text);
+    const char *late = strstr(text, "a2+0");
+    assert_non_null(late);
+    assert_string_equal(late, "a2+0 a2+1 a3+0 a3+1 b2+0 b2+1 b3+0 b3+1 ");
+    assert_null(strchr(late, '-')); /* warm-up runs belong to the first pass */
+    assert_int_equal(late - text, 2 * 3 * 2 * 5);
+    assert_false(wmi_cursor_next(&c));
+    wmi_cursor_fini(&c);
+}
+
 static void test_stacked_passes_are_outermost(void **state) {
     (void)state;
     check(2, 2, 1, false, true, false, "a0-1 a0+0 a0+1 b0-1 b0+0 b0+1 a1+0 a1+1 b1+0 b1+1 ");
@@ -122,6 +140,7 @@ static void test_random(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_sequential),
+        cmocka_unit_test(test_late_passes_take_no_turns),
         cmocka_unit_test(test_stacked_passes_are_outermost),
         cmocka_unit_test(test_passes_of_one_run_stay_together),
         cmocka_unit_test(test_interleaved),
