@@ -162,7 +162,8 @@ typedef struct wmi_backend_ops {
     /** What is here, what not, why. May load libraries; makes no device context. */
     void (*probe)(wmi_probe *out);
     /** Describe the metric `name`: WM_OK (known, whether or not it can be counted
-     *  here), WM_ENOTFOUND (not one of this backend's). *out borrows static or
+     *  here), WM_ENOTFOUND (not one of this backend's), anything else: it can be of no
+     *  other backend, and *err says what is wrong with it. *out borrows static or
      *  interned text. `chip` NULL: of this machine; else of that accelerator, which
      *  need not be here; one that is not this backend's has none of its metrics. */
     wm_status (*describe)(const char *chip, const char *name, wmi_metric *out, wm_error *err);

@@ -66,12 +66,25 @@ static bool contains(const wmi_list *list, span name) {
     return false;
 }
 
-static wm_status read_metrics(reader *r, span value) {
-    while (value.text) {
-        span name = trim(cut(value, ',', &value));
+/* A name, or several of which one is to be chosen. */
+static wm_status check_row(const reader *r, span row) {
+    for (size_t before = 0; row.text; before++) {
+        span name = trim(cut(row, '|', &row));
         if (name.n == 0) return fail(r, "'metrics' takes names separated by commas, and one is empty");
         if (name.n >= 6 && memcmp(name.text, "group:", 6) == 0)
             return fail(r, "a group takes metrics and no other group");
+        bool instead = equals(name, "0") || equals(name, "none");
+        if (instead && (before == 0 || row.text))
+            return fail(r, "'%.*s' is no metric: it ends a row, behind the last '|'", (int)name.n, name.text);
+    }
+    return WM_OK;
+}
+
+static wm_status read_metrics(reader *r, span value) {
+    while (value.text) {
+        span name = trim(cut(value, ',', &value));
+        wm_status s = check_row(r, name);
+        if (s) return s;
         if (contains(&r->group->metrics, name)) continue;
         if (wmi_list_add(&r->group->metrics, name.text, name.n)) return wmi_error_nomem(r->err);
     }

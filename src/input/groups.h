@@ -4,7 +4,11 @@
  *      text: How well the caches serve the loads
  *      metrics: cache-references, cache-misses
  *      derive: cache_miss_ratio = `cache-misses`/`cache-references`
- *  metrics and derive may repeat. */
+ *  metrics and derive may repeat. Where machines differ, a metric may be a row of
+ *  alternatives, `a | b`, of which the first that the machine knows is read. Formulas
+ *  call it by the first name, whichever it is. A row may end in `0`, which formulas
+ *  take where the machine knows none of the others, or in `none`: then the formulas
+ *  that read it are left out. */
 #ifndef WMI_INPUT_GROUPS_H
 #define WMI_INPUT_GROUPS_H
 
@@ -12,12 +16,18 @@
 
 typedef struct wmi_group {
     char *name, *text;
-    wmi_list metrics, derive;
+    wmi_list metrics, derive; /* metrics: names, or rows of alternatives until they are chosen from */
 } wmi_group;
 
 /** Parse the text of a group file; `where` is for messages. WM_EPARSE names the line. */
 wm_status wmi_group_parse(const char *name, const char *where, const char *text, size_t n, wmi_group *out,
                           wm_error *err);
+/** Is there a metric of that name? WM_OK; WM_ENOMEM ends the search; anything else is no. */
+typedef wm_status (*wmi_group_knows)(void *user, const char *name);
+/** Choose from the alternatives: `metrics` are plain names after, each once, and formulas
+ *  read them. A row none of which is known, and that does not say what then, is its first
+ *  name. WM_ENOMEM: *g is to be freed. */
+wm_status wmi_group_choose(wmi_group *g, wmi_group_knows knows, void *user, wm_error *err);
 /** Find and parse the group `name`, in the folders (colon list) of the environment
  *  variable WARPMETER_METRICS, else ../share/warpmeter/metrics beside the
  *  library, else the folder it was installed to. WM_ENOTFOUND lists the groups there

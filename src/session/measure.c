@@ -59,6 +59,15 @@ static wm_status gauge_resolve(const char *name, wmi_gauge *out, wm_error *err) 
     return unknown_metric(name, &why, err);
 }
 
+wm_status wmi_measure_knows(void *chip, const char *name) {
+    wmi_metric about;
+    for (size_t b = 0; wmi_backends[b]; b++) {
+        const wm_status s = wmi_backends[b]->describe(chip, name, &about, NULL);
+        if (s != WM_ENOTFOUND) return s;
+    }
+    return WM_ENOTFOUND;
+}
+
 /* ---- opening and planning ---- */
 
 static wm_status source_add(wmi_measure *m, uint32_t backend, uint32_t gauge, wm_error *err) {

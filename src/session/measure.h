@@ -72,6 +72,9 @@ typedef struct wmi_measure_opts {
  *  failure to open. */
 wm_status wmi_measure_open(wmi_samples *samples, const char *const *names, size_t count,
                            const wmi_measure_opts *opts, wmi_measure **out, wm_error *err);
+/** Does a backend know the metric? WM_OK, or what stands in its way. `chip` (const char *):
+ *  for backends; NULL for this machine. */
+wm_status wmi_measure_knows(void *chip, const char *name);
 void wmi_measure_close(wmi_measure *m);
 /** Is this pass needed in this configuration, after all earlier ones? */
 bool wmi_measure_wants(const wmi_measure *m, int32_t pass, uint32_t config);

@@ -79,6 +79,7 @@ static wm_status metrics_expand(const wmi_options *o, wmi_list *metrics, wmi_lis
         }
         wmi_group group = {0};
         status = wmi_group_load(name + 6, &group, err);
+        if (status == WM_OK) status = wmi_group_choose(&group, wmi_measure_knows, NULL, err);
         for (size_t k = 0; k < group.metrics.n && status == WM_OK; k++)
             status = wmi_list_add(metrics, group.metrics.v[k], strlen(group.metrics.v[k]));
         for (size_t k = 0; k < group.derive.n && status == WM_OK; k++)

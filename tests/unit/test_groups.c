@@ -59,6 +59,12 @@ static void what_is_wrong_is_named_with_its_line(void **state) {
         {"text: x\nmetrics: a,,b", "line 2: 'metrics' takes names separated by commas, and one is empty"},
         {"text: x\nmetrics: a,", "line 2: 'metrics' takes names separated by commas, and one is empty"},
         {"text: x\nmetrics: group:y", "line 2: a group takes metrics and no other group"},
+        {"text: x\nmetrics: a | group:y", "line 2: a group takes metrics and no other group"},
+        {"text: x\nmetrics: a |, b", "line 2: 'metrics' takes names separated by commas, and one is empty"},
+        {"text: x\nmetrics: | b", "line 2: 'metrics' takes names separated by commas, and one is empty"},
+        {"text: x\nmetrics: 0", "line 2: '0' is no metric: it ends a row, behind the last '|'"},
+        {"text: x\nmetrics: a | 0 | b", "line 2: '0' is no metric: it ends a row, behind the last '|'"},
+        {"text: x\nmetrics: a | none | 0", "line 2: 'none' is no metric: it ends a row, behind the last '|'"},
         {"text: x\nmetrics: a\n\nderive: r=", "line 4: formula 'r=', character 3: a value is missing"},
         {"text: x\nmetrics: a\nderive: r=a\nderive: r = 2", "line 4: a formula named 'r' is there twice"},
     };
@@ -75,6 +81,78 @@ static void what_is_wrong_is_named_with_its_line(void **state) {
     wm_error err = WM_ERROR_INIT;
     assert_int_equal(wmi_group_parse("g", "f", "text: x\nmetr\0cs: a", 18, &g, &err), WM_EPARSE);
     assert_string_equal(err.message, "f, line 2: a NUL byte: this is no text file");
+}
+
+/* ---- choosing ---- */
+
+/* Known are the names that the list holds. */
+static wm_status is_listed(void *user, const char *name) {
+    for (const char *const *known = user; *known; known++)
+        if (strcmp(*known, name) == 0) return WM_OK;
+    return strcmp(name, "memory") == 0 ? WM_ENOMEM : WM_ENOTFOUND;
+}
+
+static wmi_group chosen(const char *text, const char *const *known) {
+    wmi_group g;
+    wm_error err = WM_ERROR_INIT;
+    if (parse(text, &g, &err) != WM_OK) fail_msg("%s", err.message);
+    if (wmi_group_choose(&g, is_listed, (void *)(uintptr_t)known, &err) != WM_OK) fail_msg("%s", err.message);
+    return g;
+}
+
+static void assert_list(const wmi_list *l, const char *joined) {
+    wmi_buf text = WMI_BUF_INIT;
+    for (size_t i = 0; i < l->n; i++) wmi_buf_printf(&text, "%s%s", i ? "; " : "", l->v[i]);
+    assert_string_equal(text.data ? text.data : "", joined);
+    wmi_buf_free(&text);
+}
+
+static void the_first_known_alternative_is_read(void **state) {
+    (void)state;
+    static const char text[] = "text: x\n"
+                               "metrics: a.x | b.x|c, t, c\n"
+                               "metrics: d | e\n"
+                               "derive: a = `a.x`/t + a [d/s]\n"
+                               "derive: `a.x=` = 2e9*d\n";
+    wmi_group g = chosen(text, (const char *const[]){"b.x", "c", "t", NULL});
+    assert_list(&g.metrics, "b.x; t; c; d"); /* none of the last row: the first name, to be refused later */
+    assert_list(&g.derive, "a = `b.x`/t + a [d/s]; `a.x=` = 2e9*d");
+    wmi_group_fini(&g);
+    g = chosen(text, (const char *const[]){"a.x", "b.x", "e", NULL});
+    assert_list(&g.metrics, "a.x; t; c; e");
+    assert_list(&g.derive, "a = `a.x`/t + a [d/s]; `a.x=` = 2e9*`e`");
+    wmi_group_fini(&g);
+    g = chosen(text, (const char *const[]){"c", NULL}); /* one that is read anyway */
+    assert_list(&g.metrics, "c; t; d");
+    assert_list(&g.derive, "a = `c`/t + a [d/s]; `a.x=` = 2e9*d");
+    wmi_group_fini(&g);
+}
+
+static void a_row_may_say_what_stands_for_it(void **state) {
+    (void)state;
+    static const char text[] = "text: x\n"
+                               "metrics: t, a | 0, b.c | b.d | none\n"
+                               "derive: sum = t + 2*a + a1 + 1e9\n"
+                               "derive: rate = `b.c`/t\n"
+                               "derive: b = t\n";
+    wmi_group g = chosen(text, (const char *const[]){"t", NULL});
+    assert_list(&g.metrics, "t");
+    assert_list(&g.derive, "sum = t + 2*0 + a1 + 1e9; b = t");
+    wmi_group_fini(&g);
+    g = chosen(text, (const char *const[]){"t", "a", "b.d", NULL});
+    assert_list(&g.metrics, "t; a; b.d");
+    assert_list(&g.derive, "sum = t + 2*a + a1 + 1e9; rate = `b.d`/t; b = t");
+    wmi_group_fini(&g);
+}
+
+static void want_of_memory_ends_the_choice(void **state) {
+    (void)state;
+    wmi_group g;
+    wm_error err = WM_ERROR_INIT;
+    static const char *const known[] = {"t", NULL};
+    assert_int_equal(parse("text: x\nmetrics: t, a | memory | t\nderive: r = a", &g, &err), WM_OK);
+    assert_int_equal(wmi_group_choose(&g, is_listed, (void *)(uintptr_t)known, &err), WM_ENOMEM);
+    wmi_group_fini(&g);
 }
 
 /* ---- finding ---- */
@@ -234,6 +312,9 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_group_is_read),
         cmocka_unit_test(what_is_wrong_is_named_with_its_line),
+        cmocka_unit_test(the_first_known_alternative_is_read),
+        cmocka_unit_test(a_row_may_say_what_stands_for_it),
+        cmocka_unit_test(want_of_memory_ends_the_choice),
         cmocka_unit_test_setup_teardown(groups_are_found_in_order, make_folders, remove_folders),
         cmocka_unit_test_setup_teardown(names_are_sorted_and_each_once, make_folders, remove_folders),
         cmocka_unit_test_setup_teardown(what_cannot_be_loaded_says_why, make_folders, remove_folders),

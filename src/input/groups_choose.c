@@ -1,0 +1,144 @@
+/* Choosing from a group's alternatives. Formulas are rewritten as text, so that all that comes
+ * after reads a group as one without alternatives. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "formula/scan.h"
+#include "input/groups.h"
+
+/* ---- names in formulas ---- */
+
+/* Where the name that begins at s ends, and the name without its quotes. Numbers are names
+ * here too: none is asked for. 0: no name begins here. */
+static size_t name_at(const char *s, const char **name, size_t *n) {
+    if (*s == '`') {
+        const char *end = strchr(s + 1, '`');
+        if (!end) return 0;
+        *name = s + 1;
+        *n = (size_t)(end - s) - 1;
+        return *n + 2;
+    }
+    size_t len = 0;
+    while (wmi_scan_word(s[len]) || (len > 0 && s[len] == '.' && wmi_scan_digit(s[0]))) len++;
+    *name = s;
+    *n = len;
+    return len;
+}
+
+static bool is_name(const char *name, size_t n, const char *wanted) {
+    return n == strlen(wanted) && memcmp(name, wanted, n) == 0;
+}
+
+/* Copy a formula, `old` replaced by `text` in its expression; returns how often. */
+static size_t replace(const char *formula, const char *old, const char *text, wmi_buf *out) {
+    size_t count = 0, head = strcspn(formula, "=");
+    if (formula[0] == '`') head = 1 + strcspn(formula + 1, "`");
+    head += strcspn(formula + head, "=");
+    wmi_buf_add(out, formula, head);
+    const char *at = formula + head, *name = NULL;
+    while (*at && *at != '[') {
+        size_t n = 0, len = name_at(at, &name, &n);
+        if (len > 0 && is_name(name, n, old)) {
+            wmi_buf_str(out, text);
+            count++;
+        } else {
+            len = len > 0 ? len : 1;
+            wmi_buf_add(out, at, len);
+        }
+        at += len;
+    }
+    wmi_buf_str(out, at);
+    return count;
+}
+
+/* Let formulas read `text` for `old`. False when out of memory. */
+static bool rewrite(wmi_list *formulas, const char *old, const char *text) {
+    for (size_t i = 0; i < formulas->n; i++) {
+        wmi_buf changed = WMI_BUF_INIT;
+        size_t count = replace(formulas->v[i], old, text, &changed);
+        char *whole = wmi_buf_take(&changed);
+        if (!whole) return false;
+        free(count > 0 ? formulas->v[i] : whole);
+        if (count > 0) formulas->v[i] = whole;
+    }
+    return true;
+}
+
+static void leave_out(wmi_list *formulas, const char *name) {
+    size_t kept = 0;
+    for (size_t i = 0; i < formulas->n; i++) {
+        wmi_buf ignored = WMI_BUF_INIT;
+        if (replace(formulas->v[i], name, "", &ignored) > 0)
+            free(formulas->v[i]);
+        else
+            formulas->v[kept++] = formulas->v[i];
+        wmi_buf_free(&ignored);
+    }
+    formulas->n = kept;
+}
+
+/* ---- rows ---- */
+
+static bool contains(const wmi_list *list, const char *name) {
+    for (size_t i = 0; i < list->n; i++)
+        if (strcmp(list->v[i], name) == 0) return true;
+    return false;
+}
+
+/* The next alternative, made a text of its own in place; NULL at the end. */
+static char *next_name(char **rest) {
+    char *name = *rest;
+    if (!name) return NULL;
+    char *bar = strchr(name, '|');
+    *rest = bar ? bar + 1 : NULL;
+    char *end = bar ? bar : name + strlen(name);
+    while (*name == ' ' || *name == '\t') name++;
+    while (end > name && (end[-1] == ' ' || end[-1] == '\t')) end--;
+    *end = '\0';
+    return name;
+}
+
+typedef struct choice {
+    const char *first, *chosen; /* chosen: a name, "0" or "none" */
+} choice;
+
+static wm_status choose(char *row, wmi_group_knows knows, void *user, choice *out) {
+    char *rest = row, *name = next_name(&rest);
+    *out = (choice){name, name};
+    if (!rest) return WM_OK;
+    for (; name; name = next_name(&rest)) {
+        wm_status s = WM_OK;
+        if (strcmp(name, "0") != 0 && strcmp(name, "none") != 0) s = knows(user, name);
+        if (s == WM_OK) out->chosen = name;
+        if (s == WM_OK || s == WM_ENOMEM) return s;
+    }
+    return WM_OK;
+}
+
+static bool settle(wmi_group *g, const choice *c, wmi_list *metrics) {
+    if (strcmp(c->chosen, "none") == 0) {
+        leave_out(&g->derive, c->first);
+        return true;
+    }
+    if (strcmp(c->chosen, "0") == 0) return rewrite(&g->derive, c->first, "0");
+    if (!contains(metrics, c->chosen) && wmi_list_add(metrics, c->chosen, strlen(c->chosen))) return false;
+    if (c->chosen == c->first) return true;
+    wmi_buf quoted = WMI_BUF_INIT;
+    wmi_buf_printf(&quoted, "`%s`", c->chosen);
+    bool ok = !quoted.failed && rewrite(&g->derive, c->first, quoted.data);
+    wmi_buf_free(&quoted);
+    return ok;
+}
+
+wm_status wmi_group_choose(wmi_group *g, wmi_group_knows knows, void *user, wm_error *err) {
+    wmi_list metrics = {0};
+    wm_status s = WM_OK;
+    for (size_t i = 0; i < g->metrics.n && s == WM_OK; i++) {
+        choice c;
+        s = choose(g->metrics.v[i], knows, user, &c);
+        if (s == WM_OK && !settle(g, &c, &metrics)) s = WM_ENOMEM;
+    }
+    wmi_list_free(&g->metrics);
+    g->metrics = metrics;
+    return s == WM_OK ? WM_OK : wmi_error_nomem(err);
+}
