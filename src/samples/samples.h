@@ -127,6 +127,10 @@ typedef struct wmi_stretch {
 
 #define WMI_NO_ENTRY        UINT64_MAX       /* nothing was open */
 #define WMI_AMBIGUOUS_ENTRY (UINT64_MAX - 1) /* several were open, in other threads */
+#define WMI_ROOT_ENTRY      (1ull << 62)     /* set in the id of an entry that is the whole function's */
+
+/** Is it an entry of a region, rather than of a whole function, none, or unknown? */
+static inline bool wmi_entry_in_region(uint64_t entry) { return !(entry & WMI_ROOT_ENTRY); }
 
 /** One piece of work that a device did in a clean pass. Times are of one clock for all
  *  records of a backend. Names are interned texts; 0 for none. */

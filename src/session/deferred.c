@@ -70,6 +70,7 @@ static int id_order(const void *a, const void *b) {
 
 static const wmi_late_entry *entry_of(const late *l, uint64_t id) {
     size_t low = 0, high = l->s->deferred.n;
+    id &= ~WMI_ROOT_ENTRY;
     while (low < high) {
         const size_t mid = low + (high - low) / 2;
         if (l->by_id[mid]->id < id)

@@ -30,6 +30,7 @@ static int entry_order(const void *key, const void *at) {
 
 /* Entries are in the order of their ids: by thread, then by sequence. */
 const wmi_entry *wmi_fold_entry(const wmi_folding *d, uint64_t id) {
+    id &= ~WMI_ROOT_ENTRY;
     return bsearch(&id, d->s->entries, d->s->entry_count, sizeof *d->s->entries, entry_order);
 }
 

@@ -249,7 +249,7 @@ static uint64_t only_open(uint32_t epoch) {
         const uint64_t open = atomic_load_explicit(&t->open, memory_order_relaxed);
         if (!open) continue;
         const int root = (open & WMI_OPEN_ROOT) != 0;
-        entry[root] = wmi_entry_id(t, (uint32_t)((open & ~WMI_OPEN_ROOT) - 1));
+        entry[root] = wmi_entry_id(t, (uint32_t)((open & ~WMI_OPEN_ROOT) - 1)) | (root ? WMI_ROOT_ENTRY : 0);
         count[root]++;
     }
     pthread_mutex_unlock(&lock);
@@ -261,8 +261,10 @@ uint64_t wmi_launch_entry(wmi_scope scope) {
     if (!WM_IS_ACTIVE()) return WMI_NO_ENTRY;
     const wmi_thread *t = self;
     const uint32_t epoch = atomic_load_explicit(&wmi_epoch, memory_order_acquire);
-    if (t && t->depth && atomic_load_explicit(&t->epoch, memory_order_relaxed) == epoch)
-        return wmi_entry_id(t, t->stack[t->depth - 1].seq);
+    if (t && t->depth && atomic_load_explicit(&t->epoch, memory_order_relaxed) == epoch) {
+        const wmi_open *top = &t->stack[t->depth - 1];
+        return wmi_entry_id(t, top->seq) | (top->name == WMI_ROOT_NAME ? WMI_ROOT_ENTRY : 0);
+    }
     return scope == WMI_SCOPE_THREAD ? WMI_NO_ENTRY : only_open(epoch);
 }
 

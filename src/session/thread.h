@@ -66,7 +66,7 @@ uint64_t wmi_thread_innermost(void);
 
 /* What the core offers to backends: see wmi_backend_opts. */
 
-/** The entry that work belongs to which the calling thread gives to a device: the innermost
+/** The entry (WMI_ROOT_ENTRY set for a whole function) that work belongs to which the calling thread gives to a device: the innermost
  *  open one of this thread, the whole function too. A thread that has none open works for
  *  another: in WMI_SCOPE_PROCESS its work belongs to the only open entry of the process (those
  *  of whole functions only if there is no other), else to WMI_AMBIGUOUS_ENTRY.

@@ -11,6 +11,7 @@
 #include <cupti_profiler_host.h>
 #include <cupti_profiler_target.h>
 #include <cupti_range_profiler.h>
+#include <cupti_target.h>
 #pragma GCC diagnostic pop
 
 #endif

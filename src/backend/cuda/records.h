@@ -23,9 +23,11 @@ wm_status wmi_records_enable(wm_error *err);
  *  whose times cannot be true (begin 0, end before begin, outside the window by years)
  *  INVALID_RECORD. Launches whose entry is WMI_NO_ENTRY are left out. Records of no logged
  *  launch are dropped. A kernel's first launch in the process is flagged.
- *  `ignored`: patterns on plain names.
+ *  `ignored` (of opts): patterns on plain names. At most 65,536 at a time, so that memory stays
+ *  bounded: when out->more is set, the next call goes on where this one ended (launches stay
+ *  stopped meanwhile).
  *  WM_ENOMEM: what was joined so far stays in *out. */
-wm_status wmi_records_collect(const wmi_device_opts *opts, wmi_records *out, wm_error *err);
+wm_status wmi_records_collect(const wmi_device_opts *opts, wmi_drained *out, wm_error *err);
 /** Throw away what came (of a pass that is not read). */
 void wmi_records_discard(void);
 /** Records that CUPTI or the limit dropped, since the last call. The limit is
