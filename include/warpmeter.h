@@ -370,10 +370,17 @@ typedef struct wm_benchmark {
     const char *options; /**< spelled as on the command line; may be NULL */
     const wm_derivation *derivations;
     size_t derivation_count;
+    /** Makes one value of those of several kernels that ran in a region in one run, for each
+     *  metric of an accelerator's chip but those that --combine says a way for. values[i] is
+     *  what kernel i counted, weights_ns[i] how long it ran meanwhile; in the order of their
+     *  launches. NaN: no value. Called on the controlling thread after the run, with `user`,
+     *  also for a single kernel. NULL: as --combine auto. */
+    double (*combine)(void *user, const char *metric, const double *values, const double *weights_ns,
+                      size_t count);
 } wm_benchmark;
 
 #define WM_BENCHMARK_INIT                                                                                    \
-    { sizeof(wm_benchmark), NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0 }
+    { sizeof(wm_benchmark), NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, NULL }
 
 /** Add a benchmark to the list that wm_main runs. The struct and its texts are
  *  copied; its functions must stay loaded. With interleaved and random order, set-up and tear-down run again
@@ -387,7 +394,7 @@ WM_API wm_status wm_benchmark_register(const wm_benchmark *bench, wm_error *err)
 #define WM_BENCHMARK_WITH(fn, setup, teardown, user, options)                                                \
     __attribute__((constructor)) static void wm_register_##fn(void) {                                        \
         const wm_benchmark wm_bench_ = {                                                                     \
-            sizeof(wm_benchmark), #fn, fn, setup, teardown, user, options, NULL, 0};                         \
+            sizeof(wm_benchmark), #fn, fn, setup, teardown, user, options, NULL, 0, NULL};                   \
         wm_benchmark_register_static(&wm_bench_);                                                            \
     }
 /** What WM_BENCHMARK calls: a failure is kept and reported by wm_main. */
@@ -442,9 +449,11 @@ typedef struct wm_session_opts {
     const char *metrics; /**< for start/stop: comma list; NULL or "": "time". Those that
                               take several passes need a sweep */
     bool by_entry;       /**< for start/stop: a sample for each entry, not each run */
+    bool keep_records;   /**< keep what devices did, for wm_session_kernels: 128 bytes for
+                              each kernel, copy and set */
 } wm_session_opts;
 #define WM_SESSION_OPTS_INIT                                                                                 \
-    { sizeof(wm_session_opts), NULL, NULL, NULL, 0, NULL, false }
+    { sizeof(wm_session_opts), NULL, NULL, NULL, 0, NULL, false, false }
 
 /** Make a session: calibrates the clock (about 3 ms). `opts` may be NULL; its texts
  *  are copied. Several may exist; one at a time is active (between start and stop,
@@ -467,6 +476,9 @@ WM_API wm_status wm_session_stop(wm_session *session, wm_error *err);
 WM_API wm_status wm_session_table(wm_session *session, wm_table **out, wm_error *err);
 /** Every raw sample, as a table; the same holds. */
 WM_API wm_status wm_session_samples(wm_session *session, wm_table **out, wm_error *err);
+/** Every kernel, copy and set of memory that a device did in the measured runs in which
+ *  times were taken, as a table; the same holds. Without keep_records it has no rows. */
+WM_API wm_status wm_session_kernels(wm_session *session, wm_table **out, wm_error *err);
 
 /** Prepare a sweep of one benchmark: parse the options (the benchmark's own,
  *  then argv, which overrides), expand the axes, check metrics and formulas,
@@ -537,7 +549,7 @@ WM_API wm_status wm_sweep_run(wm_sweep *sweep, wm_error *err);
  * kind are described in docs/format.md. */
 
 WM_API void wm_table_destroy(wm_table *table);
-/** "results", "samples", "comparison", "plan", "metrics" or "doctor". */
+/** "results", "samples", "kernels", "comparison", "plan", "metrics" or "doctor". */
 WM_API const char *wm_table_kind(const wm_table *table);
 WM_API size_t wm_table_rows(const wm_table *table);
 WM_API size_t wm_table_columns(const wm_table *table);

@@ -197,7 +197,7 @@ wm_status wmi_samples_work(wmi_samples *s, uint32_t config, uint32_t node, wmi_w
 /** Add a name (0: none) and a device to it; the caller counts the kernel. WM_ENOMEM: one
  *  name less is counted. */
 wm_status wmi_work_add_kernel(wmi_work *work, uint32_t plain, uint32_t device);
-/** Keep a record, for the table of records. node: of its innermost region. */
+/** Keep a record, for the table of records. node: of its innermost region; UINT32_MAX: none. */
 wm_status wmi_samples_keep(wmi_samples *s, uint32_t config, uint32_t node, int32_t run,
                            const wmi_record *record);
 /** Append one value, or a null when `why` is set or the value is not finite. */

@@ -89,6 +89,7 @@ wm_status wm_session_create(const wm_session_opts *opts, wm_session **out, wm_er
     s->log_user = o.log_user;
     s->ring_marks = o.ring_marks ? o.ring_marks : RING_MARKS_DEFAULT;
     s->by_entry = o.by_entry;
+    s->keep_records = o.keep_records;
     s->seed = -1;
     s->name = wmi_strdup(o.name && *o.name ? o.name : "session");
     s->stretch_metrics = wmi_strdup(o.metrics && *o.metrics ? o.metrics : "time");
@@ -261,6 +262,13 @@ wm_status wm_session_table(wm_session *s, wm_table **out, wm_error *err) {
 wm_status wm_session_samples(wm_session *s, wm_table **out, wm_error *err) {
     wm_table *table = NULL;
     const wm_status status = context_add(s, wmi_samples_to_table(s->samples, &table, err), &table, err);
+    if (status == WM_OK) *out = table;
+    return status;
+}
+
+wm_status wm_session_kernels(wm_session *s, wm_table **out, wm_error *err) {
+    wm_table *table = NULL;
+    const wm_status status = context_add(s, wmi_kernels_to_table(s->samples, &table, err), &table, err);
     if (status == WM_OK) *out = table;
     return status;
 }

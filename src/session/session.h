@@ -88,6 +88,7 @@ struct wm_session {
     void *log_user;
     size_t ring_marks;
     bool by_entry;
+    bool keep_records;
     wmi_clock clock;
     wmi_machine machine;
     wmi_samples *samples;

@@ -50,5 +50,8 @@ wm_status wmi_derive_check(const wmi_derive *derive, size_t count, const char *c
 wm_status wmi_reduce(const wmi_samples *samples, const wmi_reduce_opts *opts, wm_table **out, wm_error *err);
 /** The raw samples as a table (kind "samples"), series by series. WM_ENOMEM. */
 wm_status wmi_samples_to_table(const wmi_samples *samples, wm_table **out, wm_error *err);
+/** The records that were kept as a table (kind "kernels"), run by run, in the order of their
+ *  launches. WM_ENOMEM. */
+wm_status wmi_kernels_to_table(const wmi_samples *samples, wm_table **out, wm_error *err);
 
 #endif

@@ -6,6 +6,7 @@
 #define COLUMN(id, name, type, unit, text) {name, type, unit, text},
 static const wmi_schema_column result_columns[] = {WMI_RESULT_COLUMNS(COLUMN)};
 static const wmi_schema_column sample_columns[] = {WMI_SAMPLE_COLUMNS(COLUMN)};
+static const wmi_schema_column kernel_columns[] = {WMI_KERNEL_COLUMNS(COLUMN)};
 static const wmi_schema_column comparison_columns[] = {WMI_COMPARISON_COLUMNS(COLUMN)};
 static const wmi_schema_column plan_columns[] = {WMI_PLAN_COLUMNS(COLUMN)};
 static const wmi_schema_column metric_columns[] = {WMI_METRIC_COLUMNS(COLUMN)};
@@ -15,13 +16,10 @@ static const wmi_schema_column doctor_columns[] = {WMI_DOCTOR_COLUMNS(COLUMN)};
 #define SCHEMA(kind, columns)                                                                                \
     { kind, columns, sizeof columns / sizeof columns[0] }
 const wmi_schema wmi_schemas[] = {
-    SCHEMA("results", result_columns),
-    SCHEMA("samples", sample_columns),
-    SCHEMA("comparison", comparison_columns),
-    SCHEMA("plan", plan_columns),
-    SCHEMA("metrics", metric_columns),
-    SCHEMA("doctor", doctor_columns),
-    {NULL, NULL, 0},
+    SCHEMA("results", result_columns), SCHEMA("samples", sample_columns),
+    SCHEMA("kernels", kernel_columns), SCHEMA("comparison", comparison_columns),
+    SCHEMA("plan", plan_columns),      SCHEMA("metrics", metric_columns),
+    SCHEMA("doctor", doctor_columns),  {NULL, NULL, 0},
 };
 #undef SCHEMA
 

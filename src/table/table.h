@@ -130,6 +130,50 @@ enum {
 };
 wm_table *wmi_samples_table_create(size_t count, const char *const *params, const wm_type *types);
 
+/* The "kernels" table: a row for each piece of work that a device did in the runs in which
+ * times were taken. Parameters follow. */
+#define WMI_KERNEL_COLUMNS(X)                                                                                \
+    X(BENCHMARK, "benchmark", WM_STR, "", "name of the benchmark")                                           \
+    X(REGION, "region", WM_STR, "", "path of the innermost region at the launch")                            \
+    X(RUN, "run", WM_I64, "", "number of the run, from 0")                                                   \
+    X(ORDINAL, "ordinal", WM_I64, "", "number of the launch in the region and run, from 0")                  \
+    X(KIND, "kind", WM_STR, "", "kernel, copy or set")                                                       \
+    X(KERNEL, "kernel", WM_STR, "", "the function's own name")                                               \
+    X(KERNEL_FULL, "kernel_full", WM_STR, "", "its whole name, with types and parameters")                   \
+    X(KERNEL_BINARY, "kernel_binary", WM_STR, "", "its name in the binary")                                  \
+    X(DEVICE, "device", WM_STR, "", "accelerator that it ran on")                                            \
+    X(STREAM, "stream", WM_I64, "", "number of the stream")                                                  \
+    X(THREAD, "thread", WM_I64, "", "thread that launched it, numbered from 0")                              \
+    X(LAUNCH_NS, "launch_ns", WM_F64, "ns",                                                                  \
+      "when the launch was called, from the first launch of the table")                                      \
+    X(BEGIN_NS, "begin_ns", WM_F64, "ns", "when it began on the device, on the same clock")                  \
+    X(DURATION_NS, "duration_ns", WM_F64, "ns", "how long it ran")                                           \
+    X(LAUNCH_LATENCY_NS, "launch_latency_ns", WM_F64, "ns", "from the launch call to the begin")             \
+    X(GRID_X, "grid_x", WM_I64, "", "blocks in the grid")                                                    \
+    X(GRID_Y, "grid_y", WM_I64, "", "its second dimension")                                                  \
+    X(GRID_Z, "grid_z", WM_I64, "", "its third dimension")                                                   \
+    X(BLOCK_X, "block_x", WM_I64, "", "threads in a block")                                                  \
+    X(BLOCK_Y, "block_y", WM_I64, "", "its second dimension")                                                \
+    X(BLOCK_Z, "block_z", WM_I64, "", "its third dimension")                                                 \
+    X(REGISTERS, "registers", WM_I64, "", "registers of each thread")                                        \
+    X(STATIC_SHARED_BYTES, "static_shared_bytes", WM_I64, "B",                                               \
+      "shared memory of a block, fixed when compiled")                                                       \
+    X(DYNAMIC_SHARED_BYTES, "dynamic_shared_bytes", WM_I64, "B",                                             \
+      "shared memory of a block, asked for at the launch")                                                   \
+    X(BYTES, "bytes", WM_I64, "B", "of a copy or a set")                                                     \
+    X(FIRST, "first", WM_BOOL, "",                                                                           \
+      "whether it was the first launch of that kernel, with loading and compiling")                          \
+    X(GRAPH, "graph", WM_BOOL, "", "whether it was launched as part of a graph")                             \
+    X(IGNORED, "ignored", WM_BOOL, "", "whether it is on the list of kernels to ignore")                     \
+    X(REASON, "reason", WM_STR, "", "slug of the reason where times or the region are null")                 \
+    X(CONFIG_KEY, "config_key", WM_STR, "", "canonical text of the configuration")
+enum {
+#define WMI_KERNEL_ENUM(id, name, type, unit, text) WMI_KCOL_##id,
+    WMI_KERNEL_COLUMNS(WMI_KERNEL_ENUM)
+#undef WMI_KERNEL_ENUM
+        WMI_KCOL_COUNT
+};
+
 /* The "comparison" table that wm_table_compare makes. */
 #define WMI_COMPARISON_COLUMNS(X)                                                                            \
     X(BENCHMARK, "benchmark", WM_STR, "", "name of the benchmark")                                           \

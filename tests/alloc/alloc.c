@@ -60,6 +60,7 @@ static const wm_benchmark bench = {
     "--axis n=[1,2,3] --axis 'kind=[\"a b\",c]' --runs 3 --warmup 1 --normalize-against outer",
     derivations,
     1,
+    NULL,
 };
 static const char *const arguments[] = {
     "--derive", "per_n = time/n [ns]", "--filter", "kind", "--order", "random", "--seed", "7", "--axis",
@@ -98,6 +99,9 @@ static wm_status sweep_run(world *w, wm_error *err) {
     wm_status s = wm_sweep_run(w->sweep, err);
     if (s == WM_OK) s = wm_session_table(w->session, &w->table, err);
     if (s == WM_OK) s = wm_session_samples(w->session, &w->other, err);
+    wm_table *kernels = NULL;
+    if (s == WM_OK) s = wm_session_kernels(w->session, &kernels, err);
+    wm_table_destroy(kernels);
     return s;
 }
 

@@ -57,9 +57,14 @@ static uint32_t region_of(fixture *f, uint32_t parent, const char *name) {
 
 static uint32_t metric_of(fixture *f, const char *name) {
     bool time = strcmp(name, "time") == 0;
-    const wmi_metric m = {name,           time ? "ns" : "",  "text",
-                          "cpu",          time ? "tsc" : "", time ? WMI_BETTER_LOWER : WMI_BETTER_NONE,
-                          WMI_COMBINE_SUM};
+    const wmi_metric m = {name,
+                          time ? "ns" : "",
+                          "text",
+                          "cpu",
+                          time ? "tsc" : "",
+                          time ? WMI_BETTER_LOWER : WMI_BETTER_NONE,
+                          WMI_COMBINE_SUM,
+                          WMI_OF_NONE};
     uint32_t id;
     assert_int_equal(wmi_samples_metric(f->samples, &m, &id), WM_OK);
     return id;

@@ -29,7 +29,7 @@ static uint32_t add_bench(wmi_samples *s, const char *name) {
 }
 
 static uint32_t add_metric(wmi_samples *s, const char *name) {
-    const wmi_metric m = {name, "ns", "text", "cpu", "tsc", WMI_BETTER_LOWER, WMI_COMBINE_SUM};
+    const wmi_metric m = {name, "ns", "text", "cpu", "tsc", WMI_BETTER_LOWER, WMI_COMBINE_SUM, WMI_OF_NONE};
     uint32_t id;
     assert_int_equal(wmi_samples_metric(s, &m, &id), WM_OK);
     return id;
@@ -153,8 +153,8 @@ static void regions_are_found_by_path_or_last_part(void **state) {
 static void metrics_are_found_by_name(void **state) {
     wmi_samples *s = *state;
     uint32_t time = add_metric(s, "time"), faults = add_metric(s, "page-faults");
-    const wmi_metric again = {"time", "s", NULL, NULL, NULL, WMI_BETTER_NONE, WMI_COMBINE_MEAN};
-    const wmi_metric bare = {"bare", NULL, NULL, NULL, NULL, WMI_BETTER_HIGHER, WMI_COMBINE_MAX};
+    const wmi_metric again = {"time", "s", NULL, NULL, NULL, WMI_BETTER_NONE, WMI_COMBINE_MEAN, WMI_OF_NONE};
+    const wmi_metric bare = {"bare", NULL, NULL, NULL, NULL, WMI_BETTER_HIGHER, WMI_COMBINE_MAX, WMI_OF_NONE};
     uint32_t id;
     assert_int_equal(wmi_samples_metric(s, &again, &id), WM_OK);
     assert_int_equal(id, time);
