@@ -146,17 +146,15 @@ const wmi_option wmi_option_table[WMI_OPT_COUNT] = {
                                .kind = WMI_OPTION_CHOICE,
                                .member = offsetof(wmi_options, cache_clear),
                                .choices = caches,
-                               .help =
-                                   "all: evict the caches before every run, and on a GPU its L2 before each "
-                                   "kernel in a region; none: leave them as they are"},
+                               .help = "all: evict the caches before every run, and a GPU's L2 before each "
+                                       "kernel in a region; none: leave them"},
     [WMI_OPT_SCOPE] = {.name = "scope",
                        .arg = "WHOSE",
                        .kind = WMI_OPTION_CHOICE,
                        .member = offsetof(wmi_options, scope),
                        .choices = scopes,
-                       .help =
-                           "process: a kernel launched where no region is open belongs to the only region "
-                           "open in another thread; thread: it belongs to none"},
+                       .help = "process: a GPU kernel belongs to the only region open, if none is in its "
+                               "thread; thread: it does not"},
     [WMI_OPT_REPLAY] = {.name = "replay",
                         .arg = "HOW",
                         .kind = WMI_OPTION_CHOICE,
@@ -165,37 +163,35 @@ const wmi_option wmi_option_table[WMI_OPT_COUNT] = {
                         .help =
                             "how GPU counters of several passes are read: auto, stacked, window, kernel or "
                             "range"},
-    [WMI_OPT_COUNTER_RUNS] = {.name = "counter-runs",
-                              .arg = "N",
-                              .kind = WMI_OPTION_WHOLE,
-                              .member = offsetof(wmi_options, counter_runs),
-                              .min = 1,
-                              .max = WMI_RUNS_MAX,
-                              .help =
-                                  "read GPU counters in so many runs of each configuration at most; in as "
-                                  "many as time unless given"},
-    [WMI_OPT_COMBINE] = {.name = "combine",
-                         .arg = "LIST",
-                         .kind = WMI_OPTION_COMBINE,
-                         .member = offsetof(wmi_options, combine),
-                         .choices = combines,
-                         .help = "what several kernels of a region make: HOW or METRIC=HOW, separated by "
-                                 "commas, with HOW auto, sum, mean, weighted, max, min or one"},
+    [WMI_OPT_COUNTER_RUNS] =
+        {.name = "counter-runs",
+         .arg = "N",
+         .kind = WMI_OPTION_WHOLE,
+         .member = offsetof(wmi_options, counter_runs),
+         .min = 1,
+         .max = WMI_RUNS_MAX,
+         .help = "read GPU counters in so many runs at most; in as many as time unless given"},
+    [WMI_OPT_COMBINE] =
+        {.name = "combine",
+         .arg = "LIST",
+         .kind = WMI_OPTION_COMBINE,
+         .member = offsetof(wmi_options, combine),
+         .choices = combines,
+         .help =
+             "what a region's kernels make: HOW or METRIC=HOW (auto, sum, mean, weighted, max, min, one)"},
     [WMI_OPT_IGNORE_KERNELS] = {.name = "ignore-kernels",
                                 .arg = "LIST",
                                 .kind = WMI_OPTION_PATTERNS,
                                 .member = offsetof(wmi_options, ignore_kernels),
-                                .help = "leave out GPU kernels whose functions' own names match one of these "
-                                        "shell patterns, separated by commas"},
-    [WMI_OPT_HANG_TIME] = {.name = "hang-time",
-                           .arg = "TIME",
-                           .kind = WMI_OPTION_DURATION,
-                           .member = offsetof(wmi_options, hang_ns),
-                           .min = 1,
-                           .max = INT64_MAX,
-                           .help =
-                               "GPU kernels that have not ended after this long are said to wait for each "
-                               "other; 10s unless given"},
+                                .help = "GPU kernels to leave out: shell patterns on names"},
+    [WMI_OPT_HANG_TIME] =
+        {.name = "hang-time",
+         .arg = "TIME",
+         .kind = WMI_OPTION_DURATION,
+         .member = offsetof(wmi_options, hang_ns),
+         .min = 1,
+         .max = INT64_MAX,
+         .help = "GPU kernels that take longer are said to wait for each other; 10s unless given"},
     [WMI_OPT_BENCHMARK] = {.name = "benchmark",
                            .letter = 'b',
                            .arg = "NAME",

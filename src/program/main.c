@@ -161,6 +161,7 @@ static int prepare(program *p, int argc, const char *const *argv) {
     wm_session_opts opts = WM_SESSION_OPTS_INIT;
     opts.log = on_log;
     opts.log_user = p;
+    opts.keep_records = p->options.kernels_path != NULL;
     wm_status status = wmi_benchmark_failure(&err);
     if (status == WM_OK && wmi_benchmark_count() == 0)
         status = wmi_error_set(&err, WM_EEMPTY, 0, "this program has no benchmark: use WM_BENCHMARK");
@@ -255,6 +256,16 @@ static int results_show(const program *p, bool *anything) {
     return written != WMI_EXIT_OK ? written : printed;
 }
 
+static int kernels_write(const program *p) {
+    wm_error err = WM_ERROR_INIT;
+    wm_table *t = NULL;
+    if (!p->options.kernels_path) return WMI_EXIT_OK;
+    wm_status status = wm_session_kernels(p->session, &t, &err);
+    if (status == WM_OK) status = wm_table_write(t, p->options.kernels_path, NULL, NULL, &err);
+    wm_table_destroy(t);
+    return status == WM_OK ? WMI_EXIT_OK : complain(p, WMI_EXIT_OUTPUT, &err);
+}
+
 static int measure(program *p) {
     wm_error err = WM_ERROR_INIT;
     wm_status status = WM_OK;
@@ -276,6 +287,7 @@ static int measure(program *p) {
     p->samples = NULL;
     if (status != WM_OK) complain(p, WMI_EXIT_FAILED, &err);
     if (p->options.profile) return failed ? WMI_EXIT_FAILED : WMI_EXIT_OK;
+    if (kernels_write(p) != WMI_EXIT_OK) lost = true;
     const int shown = results_show(p, &anything); /* whatever was measured is shown, also after a failure */
     if (shown != WMI_EXIT_OK || lost) return WMI_EXIT_OUTPUT;
     if (failed || status != WM_OK) return WMI_EXIT_FAILED;

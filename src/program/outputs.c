@@ -54,19 +54,24 @@ static wm_status add_file(const char *option, const char *path, const wmi_sink *
     return beside->beside.failed ? wmi_error_nomem(err) : WM_OK;
 }
 
+static wm_status add_table(const char *option, const char *path, place *places, size_t *n, wm_error *err) {
+    const wmi_sink *sink;
+    const wm_status status = wmi_sink_by_path(path, &sink, err);
+    return status == WM_OK ? add_file(option, path, sink, places, n, err) : status;
+}
+
 static wm_status add_places(const wmi_options *o, place *places, size_t *n, wm_error *err) {
-    for (size_t i = 0; i < o->out.n; i++) {
-        const wmi_sink *sink;
-        wm_status status = wmi_sink_by_path(o->out.v[i], &sink, err);
-        if (status != WM_OK) return status;
-        status = add_file("out", o->out.v[i], sink, places, n, err);
-        if (status != WM_OK) return status;
-    }
-    return o->samples_path ? add_file("samples", o->samples_path, &wmi_sink_csv, places, n, err) : WM_OK;
+    wm_status status = WM_OK;
+    for (size_t i = 0; i < o->out.n && status == WM_OK; i++)
+        status = add_table("out", o->out.v[i], places, n, err);
+    if (status == WM_OK && o->samples_path)
+        status = add_file("samples", o->samples_path, &wmi_sink_csv, places, n, err);
+    if (status == WM_OK && o->kernels_path) status = add_table("kernels", o->kernels_path, places, n, err);
+    return status;
 }
 
 static wm_status check_distinct(const wmi_options *o, wm_error *err) {
-    place *places = calloc(2 * (o->out.n + 1), sizeof *places);
+    place *places = calloc(2 * (o->out.n + 2), sizeof *places);
     size_t n = 0;
     wm_status status = places ? add_places(o, places, &n, err) : wmi_error_nomem(err);
     for (size_t i = 0; i < n && status == WM_OK; i++) {
@@ -78,10 +83,21 @@ static wm_status check_distinct(const wmi_options *o, wm_error *err) {
     return status;
 }
 
+/* Google Benchmark's JSON holds results alone. */
+static wm_status kernels_check(const char *path, wm_error *err) {
+    const wmi_sink *sink;
+    const wm_status status = wmi_sink_by_path(path, &sink, err);
+    if (status != WM_OK || sink != &wmi_sink_gbench) return status;
+    return wmi_error_set(err, WM_EINVAL, 0, "--kernels '%.300s': %s holds tables of results only", path,
+                         sink->name);
+}
+
 wm_status wmi_outputs_check(const wmi_options *o, wm_error *err) {
     const wmi_sink *sink;
     wm_status status = o->format ? wmi_sink_by_name(o->format, &sink, err) : WM_OK;
     for (size_t i = 0; i < o->out.n && status == WM_OK; i++) status = wmi_sink_check(o->out.v[i], NULL, err);
     if (status == WM_OK && o->samples_path) status = wmi_sink_check(o->samples_path, wmi_sink_csv.name, err);
+    if (status == WM_OK && o->kernels_path) status = wmi_sink_check(o->kernels_path, NULL, err);
+    if (status == WM_OK && o->kernels_path) status = kernels_check(o->kernels_path, err);
     return status == WM_OK ? check_distinct(o, err) : status;
 }

@@ -30,8 +30,8 @@ bool wmi_terminal_is(FILE *stream);
 /** A standard stream that was closed would lend its number to the next file that is
  *  opened, which then took in what is meant for the stream. Keep the numbers. */
 void wmi_streams_keep(void);
-/** Before anything runs: is the format known, can every --out and --samples be written,
- *  and are they, what lies beside them and the standard streams different files? */
+/** Before anything runs: is the format known, can every --out, --samples and --kernels be
+ *  written, and are they, what lies beside them and the standard streams different files? */
 wm_status wmi_outputs_check(const wmi_options *o, wm_error *err);
 
 /* ---- progress (progress.c) ---- */

@@ -58,6 +58,10 @@ static void nothing_is_given_at_first(void **state) {
     assert_null(o.filter);
     assert_null(o.format);
     assert_int_equal(o.axes.n + o.configs.n + o.metrics.n + o.derive.n + o.out.n + o.thread_count, 0);
+    assert_int_equal(o.scope + o.replay + o.counter_runs, 0);
+    assert_int_equal(o.ignore_kernels.n + o.combine.n, 0);
+    assert_null(o.kernels_path);
+    assert_true(o.hang_ns == INT64_C(10000000000));
     assert_int_equal(wmi_options_check(&o, NULL), WM_OK);
     wmi_options_fini(&o);
 }
@@ -98,11 +102,12 @@ static void every_option_is_read(void **state) {
 
     o = options(
         "-b f -bg --format json -o a.csv --out=b.json -ob.md --samples s.csv --color never -vv --runs 5 "
-        "--cache-control none --order interleaved --");
+        "--cache-control none --order interleaved --kernels k.csv --");
     assert_list(&o.benchmarks, "f | g");
     assert_string_equal(o.format, "json");
     assert_list(&o.out, "a.csv | b.json | b.md");
     assert_string_equal(o.samples_path, "s.csv");
+    assert_string_equal(o.kernels_path, "k.csv");
     assert_int_equal(o.color, 2);
     assert_int_equal(o.verbosity, 2);
     assert_int_equal(o.runs, 5);
@@ -119,12 +124,73 @@ static void every_option_is_read(void **state) {
     wmi_options_fini(&o);
 }
 
+static void options_of_devices_are_read(void **state) {
+    (void)state;
+    wmi_options o = options("--scope thread --replay range --counter-runs 3 --hang-time 500ms "
+                            "--ignore-kernels 'fill*, warm_up,fill*' --combine 'max, a.sum=one,max'");
+    assert_int_equal(o.scope, 1);
+    assert_int_equal(o.replay, 4);
+    assert_int_equal(o.counter_runs, 3);
+    assert_true(o.hang_ns == INT64_C(500000000));
+    assert_list(&o.ignore_kernels, "fill* | warm_up");
+    assert_list(&o.combine, "max | a.sum=one | max");
+    add(&o, "--scope process --replay stacked --ignore-kernels x --combine auto");
+    assert_int_equal(o.scope, 0);
+    assert_int_equal(o.replay, 1);
+    assert_int_equal(o.counter_runs, 3);
+    assert_true(o.hang_ns == INT64_C(500000000)); /* only what is given is changed */
+    assert_list(&o.ignore_kernels, "x");
+    assert_list(&o.combine, "auto");
+    add(&o, "--replay window");
+    assert_int_equal(o.replay, 2);
+    add(&o, "--replay kernel");
+    assert_int_equal(o.replay, 3);
+    add(&o, "--replay auto");
+    assert_int_equal(o.replay, 0);
+    wmi_options_fini(&o);
+}
+
+static void the_way_to_combine_is_found(void **state) {
+    (void)state;
+    wmi_options o = options("--combine sum,a=max,b=auto,mean,a=one,ab=min,c=weighted,d=sum");
+    wmi_combine how = WMI_COMBINE_USER;
+    assert_true(wmi_combine_find(&o.combine, "a", WMI_COMBINE_MIN, &how));
+    assert_int_equal(how, WMI_COMBINE_ONE); /* the later one */
+    assert_true(wmi_combine_find(&o.combine, "ab", WMI_COMBINE_MAX, &how));
+    assert_int_equal(how, WMI_COMBINE_MIN);
+    assert_true(wmi_combine_find(&o.combine, "b", WMI_COMBINE_WEIGHTED, &how));
+    assert_int_equal(how, WMI_COMBINE_WEIGHTED); /* its usual way */
+    assert_true(wmi_combine_find(&o.combine, "c", WMI_COMBINE_MAX, &how));
+    assert_int_equal(how, WMI_COMBINE_WEIGHTED);
+    assert_true(wmi_combine_find(&o.combine, "d", WMI_COMBINE_MAX, &how));
+    assert_int_equal(how, WMI_COMBINE_SUM);
+    assert_true(wmi_combine_find(&o.combine, "other", WMI_COMBINE_MAX, &how));
+    assert_int_equal(how, WMI_COMBINE_MEAN);
+    wmi_options_fini(&o);
+
+    o = options("--combine a=max");
+    how = WMI_COMBINE_USER;
+    assert_false(wmi_combine_find(&o.combine, "other", WMI_COMBINE_MIN, &how));
+    assert_int_equal(how, WMI_COMBINE_USER);
+    assert_true(wmi_combine_find(&o.combine, "a", WMI_COMBINE_MIN, &how));
+    assert_int_equal(how, WMI_COMBINE_MAX);
+    wmi_options_fini(&o);
+
+    o = options("--combine auto");
+    assert_true(wmi_combine_find(&o.combine, "x", WMI_COMBINE_MIN, &how));
+    assert_int_equal(how, WMI_COMBINE_MIN);
+    wmi_options_fini(&o);
+}
+
 static void a_wrong_option_is_refused(void **state) {
     (void)state;
     static const char *const threads =
         "--threads takes whole numbers from 1 to 1024, each once: 4, 1,2,4 or [1:8], not ";
     static const char *const time =
         "takes a length of time above 0, such as 500ms, 2s or 1min (a bare number is in seconds), not ";
+    static const char *const combine =
+        "--combine takes HOW or METRIC=HOW, separated by commas, where HOW is auto, sum, mean, weighted, "
+        "max, min or one, ";
     static const struct {
         const char *text, *message, *tail;
     } cases[] = {
@@ -153,6 +219,22 @@ static void a_wrong_option_is_refused(void **state) {
         {"--order seq", "--order takes sequential, interleaved or random, not 'seq'", ""},
         {"--cache-control cold", "--cache-control takes none or all, not 'cold'", ""},
         {"--color yes", "--color takes auto, always or never, not 'yes'", ""},
+        {"--scope cuda", "--scope takes process or thread, not 'cuda'", ""},
+        {"--replay all", "--replay takes auto, stacked, window, kernel or range, not 'all'", ""},
+        {"--counter-runs 0", "--counter-runs takes a whole number of at least 1, not '0'", ""},
+        {"--hang-time 0", "--hang-time ", time},
+        {"--ignore-kernels a,",
+         "--ignore-kernels takes names or shell patterns, separated by commas, not 'a,'", ""},
+        {"--ignore-kernels ''", "--ignore-kernels takes names or shell patterns, separated by commas, not ''",
+         ""},
+        {"--combine median", combine, "not 'median'"},
+        {"--combine ''", combine, "not ''"},
+        {"--combine a=", combine, "not 'a='"},
+        {"--combine =max", combine, "not '=max'"},
+        {"--combine a=b=max", combine, "not 'a=b=max'"},
+        {"--combine max,,sum", combine, "not 'max,,sum'"},
+        {"--combine", combine, "and nothing follows it"},
+        {"--kernels ''", "--kernels takes a value (FILE), not an empty one", ""},
         {"--format xml", "--format takes text, csv, json, gbench-json or markdown, not 'xml'", ""},
         {"--threads 0", threads, "'0'"},
         {"--threads 1025", threads, "'1025'"},
@@ -217,6 +299,8 @@ static void a_benchmark_text_holds_options_of_a_sweep_only(void **state) {
     static const struct {
         const char *text, *message;
     } cases[] = {
+        {"--kernels x",
+         "benchmark f: --kernels is an option of the program's command line, not of a benchmark"},
         {"--out x", "benchmark f: --out is an option of the program's command line, not of a benchmark"},
         {"-v", "benchmark f: --verbose is an option of the program's command line, not of a benchmark"},
         {"--runs x", "benchmark f: --runs takes a whole number of at least 1, not 'x'"},
@@ -307,10 +391,14 @@ static void contradictions_are_found(void **state) {
         {"--list --profile", "--list and --profile: give one of them", ""},
         {"--dry-run --samples f", "--dry-run and --samples: nothing is measured, so there are no samples",
          ""},
+        {"--profile --kernels f", "--profile and --kernels: nothing is measured, so there are no kernels",
+         ""},
         {"--profile -o f", "--profile and --out: nothing is measured, so there is no table", ""},
         {"--profile --format csv", "--profile and --format: nothing is measured, so there is no table", ""},
         {"-o f -o g -o f", "--out 'f' is there twice", ""},
         {"-o f --samples f", "--out and --samples name the same file, 'f'", ""},
+        {"-o f --kernels f", "--out and --kernels name the same file, 'f'", ""},
+        {"--samples f --kernels f", "--samples and --kernels name the same file, 'f'", ""},
         {"--config n=1,m=2 --config m=2,n=1", "the configuration '", ""},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
@@ -402,6 +490,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nothing_is_given_at_first),
         cmocka_unit_test(every_option_is_read),
+        cmocka_unit_test(options_of_devices_are_read),
+        cmocka_unit_test(the_way_to_combine_is_found),
         cmocka_unit_test(a_wrong_option_is_refused),
         cmocka_unit_test(a_failure_changes_nothing),
         cmocka_unit_test(a_benchmark_text_holds_options_of_a_sweep_only),
