@@ -121,21 +121,21 @@ static int hit_order(const void *a, const void *b) {
 }
 
 /* Which regions were entered in which runs: each of them has a value, or says why not. */
-typedef struct place {
+typedef struct spot {
     uint32_t node;
     int32_t run;
-} place;
+} spot;
 
-static int place_order(const void *a, const void *b) {
-    const place *x = a, *y = b;
+static int spot_order(const void *a, const void *b) {
+    const spot *x = a, *y = b;
     if (x->node != y->node) return x->node < y->node ? -1 : 1;
     return x->run < y->run ? -1 : x->run > y->run;
 }
 
-static size_t places_unique(place *v, size_t n) {
+static size_t spots_unique(spot *v, size_t n) {
     size_t kept = 0;
     for (size_t i = 0; i < n; i++)
-        if (i == 0 || place_order(&v[i], &v[kept - 1]) != 0) v[kept++] = v[i];
+        if (i == 0 || spot_order(&v[i], &v[kept - 1]) != 0) v[kept++] = v[i];
     return kept;
 }
 
@@ -175,7 +175,7 @@ static wm_reason without_kernels(const late *l, uint32_t node) {
     return work && work->kernels ? WM_REASON_NOT_COUNTED : WM_REASON_NO_KERNEL;
 }
 
-static wm_status value_add(late *l, uint32_t gauge, place at, const hit *hits, size_t n) {
+static wm_status value_add(late *l, uint32_t gauge, spot at, const hit *hits, size_t n) {
     const wmi_gauge *g = &l->m->gauges[gauge];
     double value = 0.0;
     wm_reason why = WM_REASON_NONE;
@@ -215,11 +215,11 @@ static size_t first_of(const late *l, uint32_t node, uint32_t gauge) {
     return low;
 }
 
-static wm_status node_values(late *l, uint32_t gauge, const place *places, size_t n) {
-    size_t at = first_of(l, places[0].node, gauge);
+static wm_status node_values(late *l, uint32_t gauge, const spot *spots, size_t n) {
+    size_t at = first_of(l, spots[0].node, gauge);
     for (size_t i = 0; i < n; i++) {
-        const size_t k = alike(l->hits + at, l->hit_count - at, places[i].node, gauge, places[i].run);
-        const wm_status status = value_add(l, gauge, places[i], l->hits + at, k);
+        const size_t k = alike(l->hits + at, l->hit_count - at, spots[i].node, gauge, spots[i].run);
+        const wm_status status = value_add(l, gauge, spots[i], l->hits + at, k);
         if (status != WM_OK) return status;
         at += k;
     }
@@ -227,13 +227,13 @@ static wm_status node_values(late *l, uint32_t gauge, const place *places, size_
 }
 
 /* The clock, and how long the kernels took where counters were read. */
-static wm_status node_clock(late *l, int32_t pass, const place *places, size_t n) {
-    const size_t at = first_of(l, places[0].node, UINT32_MAX);
+static wm_status node_clock(late *l, int32_t pass, const spot *spots, size_t n) {
+    const size_t at = first_of(l, spots[0].node, UINT32_MAX);
     wmi_work *work;
-    if (at == l->hit_count || l->hits[at].node != places[0].node) return WM_OK;
-    const wm_status status = wmi_samples_work(l->s->samples, l->config, places[0].node, &work);
+    if (at == l->hit_count || l->hits[at].node != spots[0].node) return WM_OK;
+    const wm_status status = wmi_samples_work(l->s->samples, l->config, spots[0].node, &work);
     if (status != WM_OK) return status;
-    for (size_t i = at; i < l->hit_count && l->hits[i].node == places[0].node; i++) {
+    for (size_t i = at; i < l->hit_count && l->hits[i].node == spots[0].node; i++) {
         const hit *h = &l->hits[i];
         if (h->reason) continue;
         work->clock_sum += h->value * h->weight;
@@ -245,7 +245,7 @@ static wm_status node_clock(late *l, int32_t pass, const place *places, size_t n
     return WM_OK;
 }
 
-static wm_status source_fold(late *l, const wmi_source *source, const place *places, size_t count) {
+static wm_status source_fold(late *l, const wmi_source *source, const spot *spots, size_t count) {
     wm_status status = WM_OK;
     int32_t pass = -1;
     for (size_t i = 0; i < l->s->deferred.readings.n && status == WM_OK; i++)
@@ -253,14 +253,14 @@ static wm_status source_fold(late *l, const wmi_source *source, const place *pla
     if (l->hit_count) qsort(l->hits, l->hit_count, sizeof *l->hits, hit_order);
     for (size_t at = 0; at < count && status == WM_OK;) {
         size_t n = 1;
-        while (at + n < count && places[at + n].node == places[at].node) n++;
+        while (at + n < count && spots[at + n].node == spots[at].node) n++;
         for (size_t i = 0; i < source->count && status == WM_OK; i++) {
             const wmi_gauge *g = &l->m->gauges[source->gauges[i]];
             if (g->about.of != WMI_OF_NONE || g->pass < 0 || !l->m->passes[g->pass].deferred) continue;
             pass = g->pass;
-            status = node_values(l, source->gauges[i], places + at, n);
+            status = node_values(l, source->gauges[i], spots + at, n);
         }
-        if (status == WM_OK) status = node_clock(l, pass, places + at, n);
+        if (status == WM_OK) status = node_clock(l, pass, spots + at, n);
         at += n;
     }
     return status;
@@ -272,19 +272,19 @@ static wm_status fold(late *l) {
     const wmi_source *source = NULL;
     for (size_t b = 0; b < l->m->source_count; b++)
         if (l->m->sources[b].ops->device && l->m->sources[b].count) source = &l->m->sources[b];
-    place *places = malloc((from->n + 1) * sizeof *places);
+    spot *spots = malloc((from->n + 1) * sizeof *spots);
     l->by_id = malloc((from->n + 1) * sizeof *l->by_id);
-    wm_status status = places && l->by_id ? WM_OK : WM_ENOMEM;
+    wm_status status = spots && l->by_id ? WM_OK : WM_ENOMEM;
     for (size_t i = 0; i < from->n && status == WM_OK; i++) {
-        places[i] = (place){from->v[i].node, from->v[i].run};
+        spots[i] = (spot){from->v[i].node, from->v[i].run};
         l->by_id[i] = &from->v[i];
     }
     if (status == WM_OK && source) {
         qsort(l->by_id, from->n, sizeof *l->by_id, id_order);
-        qsort(places, from->n, sizeof *places, place_order);
-        status = source_fold(l, source, places, places_unique(places, from->n));
+        qsort(spots, from->n, sizeof *spots, spot_order);
+        status = source_fold(l, source, spots, spots_unique(spots, from->n));
     }
-    free(places);
+    free(spots);
     free(l->by_id);
     free(l->hits);
     free(l->values);

@@ -74,19 +74,22 @@ static wm_status note_apply(wmi_folding *d, const wmi_note *note, size_t thread)
 /* ---- handing over to the samples ---- */
 
 static const wmi_metric rates[3] = {
-    {"flop_rate", "FLOP/s", "floating-point operations per second, from wm_add_flops", "cpu", "",
-     WMI_BETTER_HIGHER, WMI_COMBINE_SUM},
-    {"byte_rate", "B/s", "bytes per second, from wm_add_bytes", "cpu", "", WMI_BETTER_HIGHER,
-     WMI_COMBINE_SUM},
-    {"item_rate", "item/s", "items per second, from wm_add_items", "cpu", "", WMI_BETTER_HIGHER,
-     WMI_COMBINE_SUM},
+    {.name = "flop_rate",
+     .unit = "FLOP/s",
+     .text = "floating-point operations per second, from wm_add_flops"},
+    {.name = "byte_rate", .unit = "B/s", .text = "bytes per second, from wm_add_bytes"},
+    {.name = "item_rate", .unit = "item/s", .text = "items per second, from wm_add_items"},
 };
 
 static wm_status rates_add(wmi_folding *d, uint32_t node, const wmi_fold *f, double time_ns, int32_t pass) {
     for (int k = 0; k < 3; k++) {
         if (!f->has_amount[k]) continue;
         uint32_t metric;
-        wm_status status = wmi_samples_metric(d->s->samples, &rates[k], &metric);
+        wmi_metric about = rates[k];
+        about.backend = "cpu";
+        about.timer = "";
+        about.better = WMI_BETTER_HIGHER;
+        wm_status status = wmi_samples_metric(d->s->samples, &about, &metric);
         if (status != WM_OK) return status;
         const double rate = f->amount[k] * 1e9 / time_ns;
         const wm_reason why = !(time_ns > 0)              ? WM_REASON_RESOLUTION

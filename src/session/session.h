@@ -113,7 +113,6 @@ struct wm_session {
     uint32_t *touched; /* nodes with a fold */
     size_t touched_count, touched_cap;
     wmi_drained drained;
-    bool keep_records;
     wmi_deferred deferred; /* of the configuration at hand */
 };
 
