@@ -1,0 +1,95 @@
+# shellcheck shell=sh
+# bench/device/run: what it reads and how it judges, on a machine that is made up.
+command -v python3 >/dev/null || skip 'there is no python3'
+mkdir programs
+for name in bars crossover doctor launch memory sweep ncu nvidia-smi; do
+    ln -s "$SOURCE/tests/cli/data/device/fake" programs/$name
+done
+PATH="$PWD/programs:$PATH"
+
+# judge WORDS: run the script while the programs do as the words say
+judge() {
+    try env FAKE="$1" python3 "$SOURCE/bench/device/run" programs --quick --out raw
+}
+# expect_rows N VERDICT: so many rows end with the verdict
+expect_rows() {
+    [ "$(grep -cE "  $2\$" ../stdout)" -eq "$1" ] || complain "expected $1 rows that end with $2"
+}
+
+# Close to ncu and below each bar.
+judge ''
+expect_status 0
+expect_rows 24 yes
+expect_rows 0 NO
+expect_line 'GPU, driver: NVIDIA H200, 580.0'
+expect_line 'ncu: Version 2025.3.1.0'
+expect_line '  libcupti: 13.0 at /opt/libcupti.so'
+expect_line '  counters: not permitted'
+refuse_line 'of no interest'
+# At another clock cycles count: 169.425 us * 1.6 / 1.5 = 180.72 us.
+expect_line '169.43 us at 1.600 GHz, ncu 180.00 at 1.500: +0.40 %, +0.72 us as cycles (timer cupti)  yes'
+expect_line '125.50 us at 1.900 GHz, ncu 125.00 at 1.900: +0.40 %, +0.50 us (timer cupti)'
+expect_line '265.32 MB, ncu 268.00: -1.00 %'
+expect_line '88.10, ncu 90.00: -1.90'
+expect_line '104,857,600'
+expect_line '1.20 us over 3.00 (ratio 1.40); collecting afterwards 0.25 us a kernel'
+expect_line '2.19 s: making 0.12, running 2.04, table 0.03'
+expect_match 'ncu +- +[0-9.]+ s, [0-9]+ ms a kernel: [0-9.]+ times warm, [0-9.]+ times cold'
+expect_line 'auto 0.36 s, stacked 0.30, window 1.00: +19 %'
+expect_line 'auto 1.19 s, stacked 5.00, window 1.00: +19 %'
+expect_line '199 B a kernel, 190 MiB in all'
+refuse_line 'missed'
+grep -q '^001 nvidia-smi --query-gpu' raw/commands.txt || complain 'expected the commands in raw/commands.txt'
+grep -q 'timer cupti' raw/table.txt || complain 'expected the table in raw/table.txt'
+
+# Just over each bar: none passes but what has no bar.
+judge over
+expect_status 1
+expect_rows 0 yes
+expect_rows 24 NO
+expect_line '24 of 25 missed'
+expect_line '104,857,601'
+
+# A value that is missing is a bar that is missed, and the reason is told.
+judge null
+expect_status 1
+expect_rows 7 NO
+expect_line 'sm__throughput.avg.pct_of_peak_sustained_elapsed: device-busy'
+expect_line '1 of 18 values are missing: b: device-busy'
+
+# Without cuBLAS the rows of the product are skipped, and pass for nothing.
+judge no-cublas
+expect_status 0
+expect_rows 19 yes
+expect_match 'GEMM 4096 fp16: time .* skipped \(1\) +-$'
+expect_line '(1) cuBLAS was not found'
+
+# Programs that fail, and ncu's own complaint.
+judge hidden
+expect_status 1
+expect_rows 2 yes
+expect_match '^\([0-9]\) bars: the counters are not permitted$'
+expect_match '^\([0-9]\) ncu: ERR_NVGPUCTRPERM - not permitted$'
+expect_match '^\([0-9]\) sweep ended with status 1$'
+
+# Kernels that one side did not see.
+judge 'few lost'
+expect_status 1
+expect_line 'ncu has 9 values of gpu__time_duration.sum for 10 runs'
+expect_line 'ncu has 59 values of gpu__time_duration.sum for 60 runs'
+expect_line '99,999 of 100,000 kernels were recorded'
+
+# Programs that are not there.
+rm programs/launch programs/doctor
+judge ''
+expect_status 1
+expect_line 'launch: No such file or directory'
+expect_line 'warpmeter finds: not known:'
+
+# One part alone.
+try env python3 "$SOURCE/bench/device/run" programs --quick --out raw --only memory,crossover
+expect_status 0
+expect_rows 4 yes
+try python3 "$SOURCE/bench/device/run" programs --only nothing
+expect_status 2
+expect_error "there is no part 'nothing'; there are kernels, counts, launch, sweeps, crossover, memory"
