@@ -16,6 +16,7 @@
     X(device_get, "cuDeviceGet", CUresult (*)(CUdevice *, int), false)                                       \
     X(device_name, "cuDeviceGetName", CUresult (*)(char *, int, CUdevice), false)                            \
     X(device_uuid, "cuDeviceGetUuid_v2", CUresult (*)(CUuuid *, CUdevice), true)                             \
+    X(device_memory, "cuDeviceTotalMem_v2", CUresult (*)(size_t *, CUdevice), true)                          \
     X(device_attribute, "cuDeviceGetAttribute", CUresult (*)(int *, CUdevice_attribute, CUdevice), false)    \
     X(ctx_create, "cuCtxCreate_v2", CUresult (*)(CUcontext *, unsigned, CUdevice), false)                    \
     X(ctx_destroy, "cuCtxDestroy_v2", CUresult (*)(CUcontext), false)                                        \
@@ -45,11 +46,17 @@ typedef struct wmi_cuda_api {
 
 extern wmi_cuda_api wmi_cuda; /* filled by wmi_cuda_load */
 
-/** Open libcuda and call cuInit; the first call decides for ever. Any thread.
+/** Open libcuda and call cuInit; the first call decides for ever (but for want of memory). Any
+ *  thread.
  *  WM_EUNSUPPORTED: no library, the stub (its cuInit says so), no driver or no device, in
  *  three different messages; `native_code` is the CUresult. */
 wm_status wmi_cuda_load(wm_error *err);
 /** Where it was found; "" before. */
 const char *wmi_cuda_path(void);
+/** The newest CUDA that the driver is for, as 13000; 0 before, and where there is no driver. */
+int wmi_cuda_driver(void);
+/** Whether libraries of CUDA may be opened: WM_EUNSUPPORTED when WARPMETER_CUDA is "off", WM_EINVAL
+ *  when it is anything else than "on". Asked by both loaders, at every call. */
+wm_status wmi_cuda_allowed(wm_error *err);
 
 #endif

@@ -1,7 +1,7 @@
-/** libcupti, and the libnvperf_host and libnvperf_target beside it, opened at run time:
- *  WARPMETER_LIBCUPTI, a copy in the process, a pip package beside Python, the toolkit, the
- *  loader's path. libcupti opens libnvperf_host by bare name, so those beside it are opened
- *  first. Not opened: neither a driver nor a device is needed for it. */
+/** libcupti, and the libnvperf_host beside it, opened at run time: WARPMETER_LIBCUPTI, a copy in
+ *  the process, a pip package beside Python, the toolkit, the loader's path. libcupti opens
+ *  libnvperf_host by bare name, so the one beside it is opened first (a tenth of a second). Neither
+ *  a driver nor a device is needed for it up to CUPTI 13.0 at least. */
 #ifndef WMI_BACKEND_CUDA_CUPTI_DL_H
 #define WMI_BACKEND_CUDA_CUPTI_DL_H
 
@@ -58,14 +58,18 @@ typedef struct wmi_cupti_api {
 
 extern wmi_cupti_api wmi_cupti; /* filled by wmi_cupti_load */
 
-/** Open it; the first call decides for ever. Any thread.
- *  WM_EUNSUPPORTED: not found (what was tried, the package), or older than 12.6. */
+/** Open it; the first call decides for ever (but for want of memory). Any thread. Of several the
+ *  first that is fit for use.
+ *  WM_EUNSUPPORTED: not found (what was tried, the package), older than 12.6, or it does not start
+ *  (newer ones need a driver for everything). */
 wm_status wmi_cupti_load(wm_error *err);
-/** Where it was found ("" before), where the libnvperf_host that it uses lies, and its
- *  version as text and as the number of cuptiGetVersion. */
+/** Where it was found, where the libnvperf_host that it uses lies ("" where there is none), and its
+ *  version as text ("13.0.1") and as the number of cuptiGetVersion. "" and 0 before. */
 const char *wmi_cupti_path(void);
 const char *wmi_nvperf_path(void);
 const char *wmi_cupti_version_text(void);
 uint32_t wmi_cupti_version(void);
+/** The text of a number of cuptiGetVersion: 24 is "12.6", 130001 is "13.0.1". */
+void wmi_cupti_version_name(uint32_t version, char out[16]);
 
 #endif
