@@ -193,6 +193,8 @@ typedef struct wmi_backend_ops {
 
 /** The backends of this build, in order; NULL ends. */
 extern const wmi_backend_ops *const wmi_backends[];
+/** Ask all of them what is here; those that were left out of the build say so too. */
+void wmi_backends_probe(wmi_probe *out);
 extern const wmi_backend_ops wmi_cpu_backend;
 
 #endif

@@ -4,3 +4,19 @@ const wmi_backend_ops *const wmi_backends[] = {
     &wmi_cpu_backend,
     NULL,
 };
+
+static void probe_left_out(wmi_probe *out) {
+#ifdef WM_HAVE_CUDA
+    (void)out;
+#else
+    wmi_probe_add(out, "cuda", "backend", WMI_STATE_ABSENT, "built without CUDA's headers",
+                  "build warpmeter where the CUDA toolkit is installed, or python3's nvidia-cuda-cupti and "
+                  "nvidia-cuda-runtime",
+                  "%s", "");
+#endif
+}
+
+void wmi_backends_probe(wmi_probe *out) {
+    for (const wmi_backend_ops *const *b = wmi_backends; *b; b++) (*b)->probe(out);
+    probe_left_out(out);
+}

@@ -165,7 +165,7 @@ wm_status wm_doctor(wm_table **out, wm_error *err) {
     wm_status status = wmi_group_folders_check(err);
     if (status == WM_OK) status = probe_timer(&probe, err);
     if (status == WM_OK) {
-        for (const wmi_backend_ops *const *b = wmi_backends; *b; b++) (*b)->probe(&probe);
+        wmi_backends_probe(&probe);
         probe_formulas(&probe);
         probe_machine(&probe);
         status = probe.failed ? WM_ENOMEM : make_table(&probe, out);
