@@ -4,8 +4,9 @@
  *  Every form of launch has an id of its own, with and without _ptsz: cuLaunch, cuLaunchGrid,
  *  cuLaunchGridAsync, cuLaunchKernel, cuLaunchKernelEx, cuLaunchCooperativeKernel,
  *  cuLaunchCooperativeKernelMultiDevice, cuGraphLaunch; and those of cuMemcpy*, cuMemset*,
- *  whose records are attributed in the same way. At the call's begin its time is taken, at
- *  its end, on success and outside stream capture, the launch is logged. */
+ *  whose records are attributed in the same way (launch_forms.c). At the call's begin its time
+ *  is taken, at its end, on success and outside stream capture, the launch is logged. A launch
+ *  that is at work when the log is started or stopped belongs to no log. */
 #ifndef WMI_BACKEND_CUDA_LAUNCHES_H
 #define WMI_BACKEND_CUDA_LAUNCHES_H
 
@@ -24,7 +25,7 @@ typedef struct wmi_launch {
     uint64_t entry;
     int64_t call_ns; /* CUPTI's clock, at the begin of the call */
     uint32_t correlation;
-    uint32_t thread; /* numbered from 0 */
+    uint32_t thread; /* numbered from 0 in the order of their first launches */
     uint16_t context;
     uint8_t kind;
 } wmi_launch;
@@ -48,9 +49,10 @@ typedef enum wmi_launch_mode {
                            order in which the device got them */
 } wmi_launch_mode;
 
-/** What happens at launches. Called on the launching thread inside CUPTI's callback, never
- *  for calls made between wmi_launches_hide and _show. `in_region`: it has an entry that is
- *  not the whole function's. May be NULL. */
+/** What happens at launches of kernels and graphs. Called on the launching thread inside CUPTI's
+ *  callback, at the launch's begin, outside capture; never for calls made between
+ *  wmi_launches_hide and _show. `in_region`: it has an entry that is not the whole function's.
+ *  May be NULL. */
 typedef struct wmi_launch_hooks {
     void (*before)(void *user, const wmi_cuda_context *context, const wmi_shape *shape, bool in_region);
     void *user;
@@ -67,18 +69,21 @@ void wmi_launches_start(wmi_launch_mode mode, wmi_scope scope, uint64_t (*launch
 /** Stop; the logs stay until the next start or wmi_launches_clear. Waits for callbacks at work. */
 void wmi_launches_stop(void);
 void wmi_launches_clear(void);
-/** The logs, for the controlling thread while stopped. Borrowed until the next start. */
+/** The logs, for the controlling thread while stopped. Borrowed until the next start. Launches
+ *  of a clean pass are in the order of their correlation numbers. */
 const wmi_launch *wmi_launches_times(size_t *count);
 const wmi_shape *wmi_launches_shapes(size_t *count);
 /** Launches that were not logged because memory ran out. */
 uint64_t wmi_launches_lost(void);
-/** Contexts met so far, by their number in the logs. */
+/** Contexts met so far, by their number in the logs. `handle` is NULL when the program has
+ *  destroyed it since. */
 size_t wmi_launches_contexts(void);
 wmi_cuda_context wmi_launches_context(size_t i);
 /** Whether a stream in any context is being captured, as far as the callbacks saw. */
 bool wmi_launches_capturing(void);
-/** The launch that has been in the driver for longest, if for more than `ns`: its kernel's
- *  binary name, else NULL. For the watchdog; any thread. */
+/** The launch of a kernel or graph that has been in the driver for longest, if for more than
+ *  `ns`: its kernel's binary name ("cuGraphLaunch" for a graph), else NULL. For the watchdog; any
+ *  thread. */
 const char *wmi_launches_stuck(int64_t ns);
 
 /** Driver calls made by this thread from here on are not the program's. Nests. */
