@@ -131,8 +131,8 @@ wm_status wmi_cuda_devices(const wmi_cuda_device **out, size_t *count, wm_error 
 /* ---- what allows and forbids counters ---- */
 
 static wm_reason say(char why[256], char remedy[256], wm_reason reason, const char *what, const char *to_do) {
-    if (why) snprintf(why, 256, "%s", what);
-    if (remedy) snprintf(remedy, 256, "%s", to_do);
+    if (why) snprintf(why, 256, "%.255s", what);
+    if (remedy) snprintf(remedy, 256, "%.255s", to_do);
     return reason;
 }
 
