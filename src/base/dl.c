@@ -28,13 +28,12 @@ static wm_status not_found(const wmi_dl_spec *spec, const char *remedy, wm_error
         if (name != spec->names) wmi_buf_str(&tried, ", ");
         wmi_buf_str(&tried, *name);
     }
-    wm_status status =
-        tried.failed
-            ? wmi_error_nomem(err)
-            : wmi_error_set(err, WM_EUNSUPPORTED, 0, "%s was not found (tried %s); %s, or set %s to its path",
+    bool failed = tried.failed;
+    if (!failed)
+        (void)wmi_error_set(err, WM_EUNSUPPORTED, 0, "%s was not found (tried %s); %s, or set %s to its path",
                             spec->what, tried.data ? tried.data : "nothing", remedy, spec->env);
     wmi_buf_free(&tried);
-    return status;
+    return failed ? wmi_error_nomem(err) : WM_EUNSUPPORTED;
 }
 
 /* Borrowed from the loader's own list. */
@@ -111,8 +110,9 @@ static wm_status open_new(const wmi_dl_spec *spec, const char *remedy, void **ha
 static wm_status open_override(const wmi_dl_spec *spec, const char *path, void **handle, wm_error *err) {
     *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (*handle) return WM_OK;
-    return wmi_error_set(err, WM_EUNSUPPORTED, 0, "%s could not be opened from %s: %s", spec->what, spec->env,
-                         last_dl_error());
+    (void)wmi_error_set(err, WM_EUNSUPPORTED, 0, "%s could not be opened from %s: %s", spec->what, spec->env,
+                        last_dl_error());
+    return WM_EUNSUPPORTED;
 }
 
 /* A library that the user or the program has chosen is the one, fit or not. */

@@ -70,6 +70,6 @@ const char *wmi_nvperf_path(void);
 const char *wmi_cupti_version_text(void);
 uint32_t wmi_cupti_version(void);
 /** The text of a number of cuptiGetVersion: 24 is "12.6", 130001 is "13.0.1". */
-void wmi_cupti_version_name(uint32_t version, char out[16]);
+void wmi_cupti_version_name(uint32_t number, char out[16]);
 
 #endif
