@@ -17,8 +17,10 @@ wm_status wmi_cold_create(const wmi_cuda_device *device, wmi_cold **out, wm_erro
 void wmi_cold_destroy(wmi_cold *c);
 /** Evict, from inside a launch callback: waits for the program's context (at most hang_ns),
  *  reads, waits. Nothing while a stream captures. Hides its own calls.
+ *  Each eviction is one launch of the reading kernel. Any thread; one at a time, the others wait.
  *  WM_OK; WM_ESTATE: capturing; WM_EFAILED: the context did not come to rest within the time:
- *  kernels wait for each other. */
+ *  kernels wait for each other, and c evicts nothing any more; in the program's own context
+ *  also what wmi_cold_create may say. */
 wm_status wmi_cold_evict(wmi_cold *c, const wmi_cuda_context *program, int64_t hang_ns, wm_error *err);
 /** The binary name of the reading kernel. */
 extern const char wmi_cold_kernel[];
