@@ -39,7 +39,7 @@ static wm_status not_found(const wmi_dl_spec *spec, const char *remedy, wm_error
 /* Borrowed from the loader's own list. */
 const char *wmi_dl_path(void *handle) {
     struct link_map *map = NULL;
-    return dlinfo(handle, RTLD_DI_LINKMAP, &map) == 0 && map ? map->l_name : "";
+    return handle && dlinfo(handle, RTLD_DI_LINKMAP, &map) == 0 && map ? map->l_name : "";
 }
 
 static const char *missing_symbol(const wmi_dl_spec *spec, void *handle) {

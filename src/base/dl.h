@@ -34,7 +34,8 @@ typedef struct wmi_dl_spec {
  *  what was tried, or what the first that was found lacks, and what to do. Else what the check
  *  returned. */
 wm_status wmi_dl_open(const wmi_dl_spec *spec, void **handle, const char **path, wm_error *err);
-/** The path of an open library; "" where the loader does not tell. Lives as long as it is open. */
+/** The path of an open library; "" for NULL, and where the loader does not tell. Lives as long as it is open.
+ */
 const char *wmi_dl_path(void *handle);
 
 #endif
