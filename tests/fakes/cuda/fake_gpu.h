@@ -29,9 +29,10 @@ typedef struct fake_device {
                                 that it does not is what is tested */
     int major, minor, multiprocessors;
     int64_t l2_bytes, memory_bytes;
-    int compute_mode; /* CUcomputemode: 0 default, 2 prohibited, 3 one context per process */
+    int compute_mode; /* CUcomputemode: 0 default, 2 prohibited, 3 one context alone */
     bool concurrent_managed;
 } fake_device;
+/* Device N has the UUID 00010203-0405-0607-0809-0a0b0c0d0eNN. */
 /** "NVIDIA Fake H200", GH100, 9.0, 132 multiprocessors, L2 60 MiB, 141 GiB. */
 fake_device fake_device_default(void);
 /** What devices there are: 0 to 8. With none cuInit returns CUDA_ERROR_NO_DEVICE (100). */
@@ -48,9 +49,9 @@ void fake_cupti_version(uint32_t version);
 /* ---- failures and counts ---- */
 
 /** Let the vendor function of that name ("cuptiSubscribe") return `code`, without doing
- *  anything: from its from_call-th call on (1 is the next), `times` times, -1 for ever. For
- *  launches the callbacks are made all the same. A second call for a function replaces the
- *  first; times 0 ends it. */
+ *  anything: from its from_call-th call on (1 is the next), `times` times, -1 for ever. A second call for a
+ * function replaces the first; times 0 ends it. Callbacks of a failed call of the driver are made all the
+ * same. */
 void fake_fail(const char *function, int code, int from_call, int times);
 /** Calls of a vendor function since the reset, failed ones too. */
 uint64_t fake_calls(const char *function);
@@ -126,11 +127,21 @@ void fake_other_subscriber(bool there);
 size_t fake_callbacks_active(void);
 uint64_t fake_callbacks(void);
 
-/* ---- counters ---- */
+/* ---- counters ----
+ *
+ *  The range profiler keeps the rules that real ones were seen to keep. A Start once all passes are
+ *  in, without a SetConfig, returns 999, and so does everything until Disable. The pass advances with
+ *  every Stop. With several passes, SetConfig in their midst is fine when it says the pass that
+ *  comes next; else the windows are taken for different ones, and every value is NaN until Disable.
+ *  Ranges of one-pass configurations append to the image; those of a configuration of several
+ *  passes need an empty one, else they are NaN. Where a range was not seen in every pass it is
+ *  NaN; where another kernel ran in its place its values are the last pass's, wrong without a
+ *  word, as hardware's are. SetConfig forgets what was not decoded. */
 
-/** What cuptiProfilerDeviceSupported says: CUpti_Profiler_Support_Level (0 unsupported, 1
- *  supported, 2 disabled) of "architecture", "sli", "vGpu", "confidentialCompute", "cmp", "wsl".
- *  One that is not 1 makes isSupported 0; "isSupported" alone sets it with every flag at 1. */
+/** What cuptiProfilerDeviceSupported says: a CUpti_Profiler_Support_Level (0 unknown, 1
+ *  unsupported, 2 disabled, 3 supported) of "architecture", "sli", "vGpu", "confidentialCompute",
+ *  "cmp", "wsl". One that is not 3 makes isSupported 1; "isSupported" alone sets it with every
+ *  flag at 3. */
 void fake_supported(const char *flag, int level);
 
 /** A range whose value of a metric is asked for. */
@@ -142,15 +153,16 @@ typedef struct fake_range {
     int64_t ns;         /* how long it lasted */
     unsigned kernels;   /* of push and pop and of graphs: how many it holds; else 1 */
 } fake_range;
-/** The function that makes the values; called without a lock at cuptiRangeProfilerStop. NULL:
+/** The function that makes the values; called without a lock by
+ *  cuptiRangeProfilerDecodeData. NULL:
  *  fake_value_default. */
 typedef double (*fake_value_fn)(void *user, const fake_range *range, const char *metric);
 void fake_values(fake_value_fn value, void *user);
 /** gpu__time_duration*: the time [ns]; *.per_second: 1.5e9; percentages: 50; others: 1000 for each
  *  kernel. */
 double fake_value_default(const fake_range *range, const char *metric);
-/** How many passes a base metric takes on every chip (sm__throughput 8, TriageCompute.* and
- *  others 1). A set takes as many as the largest. */
+/** How many passes a base metric takes on every chip: sm__throughput 8, its triage form 2, others
+ *  1, unless told. A set takes as many as the one that takes the most. */
 void fake_metric_passes(const char *base, size_t passes);
 /** What each window (Start and Stop) and each kernel in it cost on the clock [ns]; 0 and 0. */
 void fake_profiler_cost(int64_t window_ns, int64_t kernel_ns);
@@ -167,7 +179,7 @@ uint64_t fake_windows(void);
  *    driver=N cupti=N  versions
  *    subscriber        fake_other_subscriber(true)
  *    no-records        fake_no_records(true)
- *    unsupported=FLAG  fake_supported(FLAG, 0)
+ *    unsupported=FLAG  fake_supported(FLAG, 1)
  *    FUNCTION=CODE     fake_fail(FUNCTION, CODE, 1, -1); FUNCTION=CODE@K: from the K-th call
  *    calls=FILE        at the end of the process append a line "FUNCTION COUNT" for each vendor
  *                      function that was called
