@@ -154,25 +154,22 @@ static wm_status add_reader(wmi_cold *c, CUcontext context, wm_error *err) {
     return WM_OK;
 }
 
-/* The reader for a context of the program, which is made current with it. */
-static wm_status enter_reader(wmi_cold *c, CUcontext program, const reader **out, wm_error *err) {
+/* The reader for a context of the program, whose own context is made current with it; NULL on failure. */
+static const reader *enter_reader(wmi_cold *c, CUcontext program, wm_status *status, wm_error *err) {
     CUcontext context = c->own ? c->own : program;
     CUresult result = wmi_cuda.ctx_push(context);
-    if (result != CUDA_SUCCESS)
-        return wmi_cuda_error(err, false, (int)result,
-                              "entering the context that evicts the device's caches");
+    if (result != CUDA_SUCCESS) {
+        *status =
+            wmi_cuda_error(err, false, (int)result, "entering the context that evicts the device's caches");
+        return NULL;
+    }
     const reader *r = c->readers;
     while (r && r->context != context) r = r->next;
-    if (!r) {
-        wm_status status = add_reader(c, context, err);
-        if (status != WM_OK) {
-            pop();
-            return status;
-        }
-        r = c->readers;
-    }
-    *out = r;
-    return WM_OK;
+    if (r) return r;
+    *status = add_reader(c, context, err);
+    if (*status == WM_OK) return c->readers;
+    pop();
+    return NULL;
 }
 
 /* ---- eviction ---- */
@@ -198,9 +195,8 @@ static wm_status rest(wmi_cold *c, CUcontext context, int64_t limit_ns, wm_error
 static wm_status read_once(wmi_cold *c, CUcontext program, int64_t limit_ns, wm_error *err) {
     wm_status status = rest(c, program, limit_ns, err);
     if (status != WM_OK) return status;
-    const reader *r = NULL;
-    status = enter_reader(c, program, &r, err);
-    if (status != WM_OK) return status;
+    const reader *r = enter_reader(c, program, &status, err);
+    if (!r) return status;
     CUresult result = launch(c, r);
     pop();
     if (result != CUDA_SUCCESS)
