@@ -62,6 +62,8 @@ size_t wmi_utf8_len(const char *s, size_t n);
 /** Columns that s takes on a terminal (combining marks 0, wide characters 2, bytes
  *  that are not UTF-8 one each). */
 size_t wmi_text_width(const char *s);
+/** How many bytes of s, whole characters, fit into `width` columns. */
+size_t wmi_text_fitting(const char *s, size_t width);
 
 /** Up to three of the names nearest to `name` by edit distance, whatever their
  *  case, as "a, b or c"; "" when none is near. The caller frees; NULL when out of memory. */

@@ -40,3 +40,18 @@ size_t wmi_text_width(const char *s) {
     if (previous) uselocale(previous);
     return width;
 }
+
+size_t wmi_text_fitting(const char *s, size_t width) {
+    const size_t n = strlen(s);
+    size_t used = 0;
+    char piece[8];
+    for (size_t at = 0; at < n;) {
+        size_t len = wmi_utf8_len(s + at, n - at);
+        memcpy(piece, s + at, len ? len : 1);
+        piece[len ? len : 1] = '\0';
+        used += wmi_text_width(piece);
+        if (used > width) return at;
+        at += len ? len : 1;
+    }
+    return n;
+}

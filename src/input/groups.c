@@ -52,7 +52,7 @@ static span cut(span s, char end, span *rest) {
 
 static bool equals(span s, const char *word) { return strlen(word) == s.n && memcmp(s.text, word, s.n) == 0; }
 
-/* ---- the three keys ---- */
+/* ---- the four keys ---- */
 
 static wm_status read_text(reader *r, span value) {
     if (r->group->text) return fail(r, "'text' is there twice");
@@ -110,6 +110,33 @@ static wm_status read_formula(reader *r, span value) {
     return s;
 }
 
+/* What stands behind `word`, or nothing with a NULL text. */
+static span behind(span s, const char *word) {
+    size_t n = strlen(word);
+    bool begins = s.n > n && memcmp(s.text, word, n) == 0;
+    return begins ? trim((span){s.text + n, s.n - n}) : (span){NULL, 0};
+}
+
+static wm_status read_label(reader *r, span value) {
+    static const char form[] = "a label is 'bound = compute:METRIC, memory:METRIC, latency below PERCENT'";
+    span compute, memory, latency, rest;
+    bool bound = equals(trim(cut(value, '=', &rest)), "bound") && rest.text;
+    compute = behind(trim(bound ? cut(rest, ',', &rest) : rest), "compute:");
+    memory = behind(trim(compute.text && rest.text ? cut(rest, ',', &rest) : rest), "memory:");
+    latency = behind(trim(rest), "latency below ");
+    double below = 0;
+    if (!bound || compute.n == 0 || memory.n == 0 || !wmi_number_parse(latency.text, latency.n, &below) ||
+        !(below >= 0 && below <= 100))
+        return fail(r, form);
+    wmi_group *g = r->group;
+    wmi_bound *bounds = realloc(g->bounds, (g->bound_count + 1) * sizeof *bounds);
+    if (!bounds) return wmi_error_nomem(r->err);
+    g->bounds = bounds;
+    wmi_bound *added = &bounds[g->bound_count++];
+    *added = (wmi_bound){wmi_strndup(compute.text, compute.n), wmi_strndup(memory.text, memory.n), below};
+    return added->compute && added->memory ? WM_OK : wmi_error_nomem(r->err);
+}
+
 static wm_status read_line(reader *r, span line) {
     line = trim(line);
     if (line.n == 0 || line.text[0] == '#') return WM_OK;
@@ -121,7 +148,8 @@ static wm_status read_line(reader *r, span line) {
     if (equals(key, "text")) return read_text(r, value);
     if (equals(key, "metrics")) return read_metrics(r, value);
     if (equals(key, "derive")) return read_formula(r, value);
-    return fail(r, "the keys are text, metrics and derive, not '%.*s'", key.n > 40 ? 40 : (int)key.n,
+    if (equals(key, "label")) return read_label(r, value);
+    return fail(r, "the keys are text, metrics, derive and label, not '%.*s'", key.n > 40 ? 40 : (int)key.n,
                 key.text);
 }
 
@@ -156,5 +184,10 @@ void wmi_group_fini(wmi_group *g) {
     free(g->text);
     wmi_list_free(&g->metrics);
     wmi_list_free(&g->derive);
+    for (size_t i = 0; i < g->bound_count; i++) {
+        free(g->bounds[i].compute);
+        free(g->bounds[i].memory);
+    }
+    free(g->bounds);
     *g = (wmi_group){0};
 }

@@ -77,6 +77,37 @@ static void leave_out(wmi_list *formulas, const char *name) {
     formulas->n = kept;
 }
 
+/* ---- names in labels ---- */
+
+static bool bound_reads(const wmi_bound *b, const char *name) {
+    return strcmp(b->compute, name) == 0 || strcmp(b->memory, name) == 0;
+}
+
+static void leave_out_bounds(wmi_group *g, const char *name) {
+    size_t kept = 0;
+    for (size_t i = 0; i < g->bound_count; i++) {
+        if (!bound_reads(&g->bounds[i], name)) {
+            g->bounds[kept++] = g->bounds[i];
+            continue;
+        }
+        free(g->bounds[i].compute);
+        free(g->bounds[i].memory);
+    }
+    g->bound_count = kept;
+}
+
+static bool rename_in_bounds(wmi_group *g, const char *old, const char *name) {
+    for (size_t i = 0; i < 2 * g->bound_count; i++) {
+        char **slot = i % 2 ? &g->bounds[i / 2].memory : &g->bounds[i / 2].compute;
+        if (strcmp(*slot, old) != 0) continue;
+        char *copy = wmi_strdup(name);
+        if (!copy) return false;
+        free(*slot);
+        *slot = copy;
+    }
+    return true;
+}
+
 /* ---- rows ---- */
 
 static bool contains(const wmi_list *list, const char *name) {
@@ -116,13 +147,14 @@ static wm_status choose(char *row, wmi_group_knows knows, void *user, choice *ou
 }
 
 static bool settle(wmi_group *g, const choice *c, wmi_list *metrics) {
-    if (strcmp(c->chosen, "none") == 0) {
-        leave_out(&g->derive, c->first);
-        return true;
-    }
-    if (strcmp(c->chosen, "0") == 0) return rewrite(&g->derive, c->first, "0");
+    const bool none = strcmp(c->chosen, "none") == 0, zero = strcmp(c->chosen, "0") == 0;
+    if (none || zero) leave_out_bounds(g, c->first);
+    if (none) leave_out(&g->derive, c->first);
+    if (none) return true;
+    if (zero) return rewrite(&g->derive, c->first, "0");
     if (!contains(metrics, c->chosen) && wmi_list_add(metrics, c->chosen, strlen(c->chosen))) return false;
     if (c->chosen == c->first) return true;
+    if (!rename_in_bounds(g, c->first, c->chosen)) return false;
     wmi_buf quoted = WMI_BUF_INIT;
     wmi_buf_printf(&quoted, "`%s`", c->chosen);
     bool ok = !quoted.failed && rewrite(&g->derive, c->first, quoted.data);

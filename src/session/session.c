@@ -15,6 +15,11 @@ void wmi_rows_how_fini(wmi_rows_how *how) {
         free((char *)how->derivations[i].unit);
         free((char *)how->derivations[i].inputs);
     }
+    for (size_t i = 0; i < how->label_count; i++) {
+        free((char *)how->labels[i].compute);
+        free((char *)how->labels[i].memory);
+    }
+    free(how->labels);
     free(how->formulas);
     free(how->derivations);
     free(how->derive);
@@ -248,8 +253,10 @@ wm_status wm_session_table(wm_session *s, wm_table **out, wm_error *err) {
     if (!opts) return wmi_error_nomem(err);
     for (size_t i = 0; i < s->how_count; i++) {
         const wmi_rows_how *how = &s->how[i];
-        opts[i] = (wmi_reduce_opts){how->derive, how->formula_count + how->derivation_count, how->baseline,
-                                    how->stable_threshold, s->machine.host};
+        opts[i] = (wmi_reduce_opts){how->derive,     how->formula_count + how->derivation_count,
+                                    how->baseline,   how->stable_threshold,
+                                    s->machine.host, how->labels,
+                                    how->label_count};
     }
     wm_table *table = NULL;
     wm_status status = wmi_reduce(s->samples, opts, &table, err);

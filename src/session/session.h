@@ -19,6 +19,8 @@ typedef struct wmi_rows_how {
     wm_derivation *derivations; /* texts owned */
     size_t derivation_count;
     wmi_derive *derive; /* formulas, then derivations */
+    wmi_label *labels;  /* texts owned */
+    size_t label_count;
     char *baseline;
     double stable_threshold;
 } wmi_rows_how;

@@ -6,7 +6,7 @@
 
 #include "sink/report.h"
 
-enum { METRICS_MAX = 64 };
+enum { METRICS_MAX = 64, KERNEL_WIDTH = 48 };
 static const uint32_t no_metric = UINT32_MAX;
 static const size_t none = SIZE_MAX;
 
@@ -30,10 +30,14 @@ typedef struct block {
     size_t *first;                 /* [lines] first row of each line */
     bool *varies;                  /* [params] and so has a column */
     uint32_t time;                 /* the metric that comes first; no_metric: there is none */
-    bool regions, intervals, ratios, notes;
+    bool regions, intervals, ratios, kernels, notes;
 } block;
 
-static wm_value cell(const pivot *p, size_t row, int id) { return wmi_table_cell(p->t, row, p->column[id]); }
+/* Files of earlier versions lack some columns. */
+static wm_value cell(const pivot *p, size_t row, int id) {
+    if (p->column[id] == none) return wmi_null(WM_REASON_NOT_APPLICABLE);
+    return wmi_table_cell(p->t, row, p->column[id]);
+}
 
 static const char *text_of(const pivot *p, size_t row, int id) {
     wm_value v = cell(p, row, id);
@@ -164,6 +168,18 @@ static wmi_style note_row(const block *b, size_t row, bool main, wmi_buf *out) {
     return strcmp(status, "failed") == 0 || strcmp(status, "error") == 0 ? WMI_STYLE_BAD : WMI_STYLE_DIM;
 }
 
+/* All rows of a line that have this text have the same. */
+static void note_common(const block *b, size_t line, int id, wmi_buf *out) {
+    const char *text = text_of(b->p, main_row(b, line), id);
+    for (uint32_t m = 0; m < b->metrics.n && !*text; m++) {
+        const size_t row = row_of(b, line, m);
+        if (row != none) text = text_of(b->p, row, id);
+    }
+    if (!*text) return;
+    add_note(out, "");
+    wmi_show_text(out, text, b->p->r->unicode);
+}
+
 /* Rows of one line often say the same: what was said is not said again. */
 static wmi_style note_line(const block *b, size_t line, wmi_buf *out) {
     wmi_style style = note_row(b, main_row(b, line), true, out);
@@ -180,6 +196,8 @@ static wmi_style note_line(const block *b, size_t line, wmi_buf *out) {
             out->data[len] = '\0';
         }
     }
+    note_common(b, line, WMI_COL_BOUND, out);
+    note_common(b, line, WMI_COL_NOTE, out);
     return style;
 }
 
@@ -198,6 +216,7 @@ static void survey(block *b) {
         if (strcmp(region, text_of(p, row, WMI_COL_BENCHMARK)) != 0) b->regions = true;
         if (time != none && cell(p, time, WMI_COL_CI95_LOW).type == WM_F64) b->intervals = true;
         if (time != none && *text_of(p, time, WMI_COL_BASELINE)) b->ratios = true;
+        if (*text_of(p, row, WMI_COL_KERNEL)) b->kernels = true;
         if (!b->notes) note_line(b, line, &note);
         if (note.len) b->notes = true;
     }
@@ -254,6 +273,7 @@ static void add_headers(const block *b, wmi_buf *text) {
         if (m != b->time) add_header(b, b->metrics.text[m], true, text);
     if (b->ratios) add_header(b, "ratio", true, text);
     add_header(b, "samples", true, text);
+    if (b->kernels) add_header(b, "kernel", false, text);
     if (b->notes) add_header(b, "note", false, text);
 }
 
@@ -305,6 +325,20 @@ static void set_ratio(const block *b, size_t at, size_t row, wmi_buf *text) {
     }
 }
 
+/* Names of kernels are long and several: the beginning tells them apart. */
+static void set_kernel(const block *b, size_t at, size_t row, wmi_buf *text) {
+    const pivot *p = b->p;
+    const wm_value v = cell(p, row, WMI_COL_KERNEL);
+    if (v.type == WM_NULL && v.reason == WM_REASON_NOT_APPLICABLE) return;
+    wmi_show_value(text, v, "", true, p->r->unicode);
+    if (!text->failed && text->len && wmi_text_width(text->data) > KERNEL_WIDTH) {
+        const char *dots = p->r->unicode ? "\u2026" : "...";
+        text->len = wmi_text_fitting(text->data, KERNEL_WIDTH - wmi_text_width(dots));
+        wmi_buf_str(text, dots);
+    }
+    wmi_report_set(p->r, at, v.type == WM_NULL ? WMI_STYLE_DIM : WMI_STYLE_PLAIN, text);
+}
+
 static void add_line(const block *b, size_t line, wmi_buf *text) {
     const pivot *p = b->p;
     size_t at = 0, row = main_row(b, line), time = row_of(b, line, b->time);
@@ -321,6 +355,7 @@ static void add_line(const block *b, size_t line, wmi_buf *text) {
         if (m != b->time) set_mean(b, at++, row_of(b, line, m), text);
     if (b->ratios) set_ratio(b, at++, time, text);
     set_value(p, at++, cell(p, row, WMI_COL_SAMPLES), "", true, text);
+    if (b->kernels) set_kernel(b, at++, row, text);
     if (!b->notes) return;
     wmi_style style = note_line(b, line, text);
     wmi_report_set(p->r, at, style, text);
@@ -377,7 +412,7 @@ static bool find_columns(pivot *p) {
     p->params = malloc((wm_table_columns(p->t) + 1) * sizeof *p->params);
     for (size_t i = 0; taken && i < WMI_COL_COUNT; i++) {
         p->column[i] = wm_table_find(p->t, schema->columns[i].name);
-        taken[p->column[i]] = true;
+        if (p->column[i] != none) taken[p->column[i]] = true;
     }
     for (size_t i = 0; taken && p->params && i < wm_table_columns(p->t); i++)
         if (!taken[i]) p->params[p->param_count++] = i;

@@ -38,21 +38,6 @@ static void end_line(const canvas *c) {
     wmi_buf_char(c->out, '\n');
 }
 
-/* How many bytes of s fit into `width` columns. */
-static size_t fitting(const char *s, size_t width) {
-    size_t n = strlen(s), used = 0;
-    char piece[8];
-    for (size_t at = 0; at < n;) {
-        size_t len = wmi_utf8_len(s + at, n - at);
-        memcpy(piece, s + at, len ? len : 1);
-        piece[len ? len : 1] = '\0';
-        used += wmi_text_width(piece);
-        if (used > width) return at;
-        at += len ? len : 1;
-    }
-    return n;
-}
-
 /* ---- columns ---- */
 
 /* A number is cut into what stands before its point, from the point on, and what
@@ -129,7 +114,7 @@ static void put_cell(const canvas *c, const wmi_block *b, size_t row, size_t col
     const char *code = style_codes[b->cells[row * b->column_count + column].style];
     if (wmi_text_width(s) > l->width) { /* the last column of a narrow terminal */
         const char *dots = c->opts.unicode ? "\u2026" : "...";
-        put_styled(c, code, s, fitting(s, l->width - wmi_text_width(dots)));
+        put_styled(c, code, s, wmi_text_fitting(s, l->width - wmi_text_width(dots)));
         put_styled(c, code, dots, strlen(dots));
     } else if (!b->columns[column].number) {
         put_left(c, code, s, l->width);

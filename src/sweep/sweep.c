@@ -68,8 +68,23 @@ static void rules_set(wm_sweep *sweep) {
 
 /* ---- metrics and derived metrics ---- */
 
+/* Move the labels of a group. */
+static wm_status labels_take(wmi_group *group, wmi_rows_how *how) {
+    if (group->bound_count == 0) return WM_OK;
+    wmi_label *labels = realloc(how->labels, (how->label_count + group->bound_count) * sizeof *labels);
+    if (!labels) return WM_ENOMEM;
+    how->labels = labels;
+    for (size_t i = 0; i < group->bound_count; i++) {
+        wmi_bound *b = &group->bounds[i];
+        labels[how->label_count++] = (wmi_label){b->compute, b->memory, b->latency_below};
+        b->compute = b->memory = NULL;
+    }
+    return WM_OK;
+}
+
 /* Replace each group by its metrics; its formulas join the derived ones. */
-static wm_status metrics_expand(const wmi_options *o, wmi_list *metrics, wmi_list *derive, wm_error *err) {
+static wm_status metrics_expand(const wmi_options *o, wmi_list *metrics, wmi_list *derive, wmi_rows_how *how,
+                                wm_error *err) {
     wm_status status = WM_OK;
     for (size_t i = 0; i < o->metrics.n && status == WM_OK; i++) {
         const char *name = o->metrics.v[i];
@@ -84,6 +99,7 @@ static wm_status metrics_expand(const wmi_options *o, wmi_list *metrics, wmi_lis
             status = wmi_list_add(metrics, group.metrics.v[k], strlen(group.metrics.v[k]));
         for (size_t k = 0; k < group.derive.n && status == WM_OK; k++)
             status = wmi_list_add(derive, group.derive.v[k], strlen(group.derive.v[k]));
+        if (status == WM_OK) status = labels_take(&group, how);
         wmi_group_fini(&group);
     }
     if (status == WM_OK && metrics->n == 0) status = wmi_list_add(metrics, "time", 4);
@@ -149,7 +165,7 @@ static wm_status measuring_make(wm_sweep *sweep, const wm_benchmark *bench, wm_e
                                               .hang_ns = o->hang_ns},
                                    .combine_find = combine_find,
                                    .combine_how = &o->combine};
-    wm_status status = metrics_expand(o, &metrics, &derive, err);
+    wm_status status = metrics_expand(o, &metrics, &derive, &how, err);
     if (status == WM_OK)
         status = wmi_measure_open(s->samples, (const char *const *)metrics.v, metrics.n, &opts,
                                   &sweep->measure, err);

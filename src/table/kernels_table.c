@@ -59,23 +59,25 @@ static wm_value of_kernel(const wmi_record *r, uint32_t x) {
  * because broken records hold any times. */
 static double elapsed(int64_t from, int64_t to) { return (double)(int64_t)((uint64_t)to - (uint64_t)from); }
 
-static wm_value between(const wmi_record *r, int64_t from, int64_t to) {
-    return r->reason ? wmi_null((wm_reason)r->reason) : wmi_f64(elapsed(from, to));
+/* A launch that could have been one of several regions' has its times. */
+static bool is_ambiguous(const wmi_record *r) {
+    return r->entry == WMI_AMBIGUOUS_ENTRY || r->reason == WM_REASON_AMBIGUOUS;
 }
 
-static wm_reason why_no_region(const wmi_record *r) {
-    return r->entry == WMI_AMBIGUOUS_ENTRY ? WM_REASON_AMBIGUOUS : WM_REASON_NOT_APPLICABLE;
+static wm_value between(const wmi_record *r, int64_t from, int64_t to) {
+    const bool known = r->reason == WM_REASON_NONE || r->reason == WM_REASON_AMBIGUOUS;
+    return known ? wmi_f64(elapsed(from, to)) : wmi_null((wm_reason)r->reason);
 }
 
 static wm_value region_of(const builder *b, const wmi_kept *k) {
-    if (k->node == UINT32_MAX) return wmi_null(why_no_region(&k->record));
+    if (is_ambiguous(&k->record)) return wmi_null(WM_REASON_AMBIGUOUS);
+    if (k->node == UINT32_MAX) return wmi_null(WM_REASON_NOT_APPLICABLE);
     return wmi_str(wmi_samples_node_at(b->samples, k->node)->path);
 }
 
-static wm_value reason_of(const wmi_kept *k) {
-    wm_reason why = (wm_reason)k->record.reason;
-    if (why == WM_REASON_NONE && k->node == UINT32_MAX && why_no_region(&k->record) == WM_REASON_AMBIGUOUS)
-        why = WM_REASON_AMBIGUOUS;
+static wm_value reason_of(const wmi_record *r) {
+    wm_reason why = (wm_reason)r->reason;
+    if (why == WM_REASON_NONE && is_ambiguous(r)) why = WM_REASON_AMBIGUOUS;
     return why ? wmi_str(wm_reason_slug(why)) : wmi_null(WM_REASON_NOT_APPLICABLE);
 }
 
@@ -113,7 +115,7 @@ static wm_status add_row(const builder *b, const wmi_kept *k, uint64_t ordinal) 
         [WMI_KCOL_FIRST] = wmi_bool(r->flags & WMI_RECORD_FIRST),
         [WMI_KCOL_GRAPH] = wmi_bool(r->flags & WMI_RECORD_GRAPH),
         [WMI_KCOL_IGNORED] = wmi_bool(r->flags & WMI_RECORD_IGNORED),
-        [WMI_KCOL_REASON] = reason_of(k),
+        [WMI_KCOL_REASON] = reason_of(r),
         [WMI_KCOL_CONFIG_KEY] = wmi_str(config->key),
     };
     size_t row;
@@ -130,7 +132,8 @@ static wm_status add_rows(const builder *b) {
         const bool same_run = i > 0 && p[-1].config == p->config && p[-1].run == p->run;
         for (size_t n = 0; n <= nodes && !same_run; n++) b->ordinals[n] = 0;
         const wmi_kept *k = wmi_samples_kept_at(b->samples, p->at);
-        const wm_status status = add_row(b, k, b->ordinals[k->node < nodes ? k->node : nodes]++);
+        const size_t slot = k->node < nodes && !is_ambiguous(&k->record) ? k->node : nodes;
+        const wm_status status = add_row(b, k, b->ordinals[slot]++);
         if (status != WM_OK) return status;
     }
     return WM_OK;

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "table/device.h"
 #include "table/params.h"
-#include "table/region.h"
 
 /* A series and where its rows go. */
 typedef struct item {
@@ -203,8 +203,20 @@ static void put_derived(writer *w, const wmi_row *row) {
     put(w, WMI_COL_EVALUATED, wmi_str(row->series ? "samples" : "summary"));
 }
 
+static void put_device(writer *w, const wmi_row *row, const wmi_device_cells *c) {
+    put(w, WMI_COL_KERNEL, c->kernel);
+    put(w, WMI_COL_KERNELS, c->kernels);
+    put(w, WMI_COL_SHARED, c->shared);
+    put(w, WMI_COL_DEVICE, c->device);
+    put(w, WMI_COL_SM_CLOCK_HZ, c->sm_clock_hz);
+    put(w, WMI_COL_SM_CLOCK_PASS, c->sm_clock_pass);
+    put(w, WMI_COL_PASS_TIME_RATIO, c->pass_time_ratio);
+    if (row->has_value) put(w, WMI_COL_NOTE, c->note);
+    put(w, WMI_COL_BOUND, c->bound);
+}
+
 static wm_status write_row(const work *k, const wmi_config *config, const wmi_region *region, wmi_row *row,
-                           const wmi_region *base_region) {
+                           const wmi_device_cells *device, const wmi_region *base_region) {
     writer w = begin_row(k, config);
     put(&w, WMI_COL_REGION, wmi_str(wmi_samples_node_at(k->samples, region->node)->path));
     if (row->derived)
@@ -215,8 +227,21 @@ static wm_status write_row(const work *k, const wmi_config *config, const wmi_re
     put_ratio(&w, k, region, row, base_region);
     put(&w, WMI_COL_ENTRIES, wmi_i64((int64_t)region->entries));
     put(&w, WMI_COL_THREADS, wmi_i64(region->threads));
+    put_device(&w, row, device);
     put_status(&w, config, row);
     return w.status;
+}
+
+static wm_status write_region(const work *k, const wmi_config *config, const wmi_region *region,
+                              const wmi_region *base_region) {
+    wmi_device_cells device;
+    wm_status status =
+        wmi_device_cells_make(k->samples, region, k->opts->labels, k->opts->label_count, &device);
+    if (status != WM_OK) return status;
+    for (size_t i = 0; i < region->count && status == WM_OK; i++)
+        status = write_row(k, config, region, &region->rows[i], &device, base_region);
+    wmi_device_cells_fini(&device);
+    return status;
 }
 
 /* The one row of a configuration that has no series. */
@@ -278,8 +303,7 @@ static wm_status write_config(work *k, const wmi_config *config, const item *ite
     }
     const wmi_region *base = status == WM_OK ? region_of(k, baseline) : NULL;
     for (size_t i = 0; i < k->region_count && status == WM_OK; i++)
-        for (size_t j = 0; j < k->regions[i].count && status == WM_OK; j++)
-            status = write_row(k, config, &k->regions[i], &k->regions[i].rows[j], base);
+        status = write_region(k, config, &k->regions[i], base);
     drop_regions(k);
     return status;
 }

@@ -13,6 +13,12 @@ typedef struct wmi_derive {
     void *user;                      /* for its compute */
 } wmi_derive;
 
+/** By which metrics, shares of their peaks in percent, to say what bounds a region. */
+typedef struct wmi_label {
+    const char *compute, *memory;
+    double latency_below; /* both below it: neither bounds */
+} wmi_label;
+
 /** How the rows of one benchmark are made. Borrowed for the call. */
 typedef struct wmi_reduce_opts {
     const wmi_derive *derive;
@@ -20,6 +26,8 @@ typedef struct wmi_reduce_opts {
     const char *baseline;    /* region to normalise against; NULL */
     double stable_threshold; /* rel_stddev below it is stable: 0.02 */
     const char *host;        /* NULL: unknown */
+    const wmi_label *labels; /* the first whose metrics have values makes `bound` */
+    size_t label_count;
 } wmi_reduce_opts;
 
 /** Check derived metrics before anything runs: each name that they read must be one

@@ -61,20 +61,24 @@ static const char *row_name(const wmi_samples *samples, const wmi_row *row) {
     return row->derived ? row->derived->name : wmi_samples_metric_at(samples, row->series->metric)->name;
 }
 
+const wmi_row *wmi_region_find(const wmi_samples *samples, const wmi_region *r, const char *name) {
+    for (size_t i = 0; i < r->count; i++)
+        if (strcmp(row_name(samples, &r->rows[i]), name) == 0) return &r->rows[i];
+    return NULL;
+}
+
 /* A metric hides a parameter of its name. A row that is constant is taken as its
  * value. */
 static bool find_input(const wmi_samples *samples, const wmi_config *config, const wmi_region *r,
                        const char *name, wmi_input *out) {
     *out = (wmi_input){SIZE_MAX, 0.0};
-    for (size_t i = 0; i < r->count; i++) {
-        if (strcmp(row_name(samples, &r->rows[i]), name) != 0) continue;
-        if (r->rows[i].constant && r->rows[i].has_value)
-            out->constant = r->rows[i].summary.mean;
-        else
-            out->row = i;
-        return true;
-    }
-    return param_number(config, name, &out->constant);
+    const wmi_row *row = wmi_region_find(samples, r, name);
+    if (!row) return param_number(config, name, &out->constant);
+    if (row->constant && row->has_value)
+        out->constant = row->summary.mean;
+    else
+        out->row = (size_t)(row - r->rows);
+    return true;
 }
 
 /* The series that all inputs follow, or NULL. */
@@ -228,7 +232,7 @@ wm_status wmi_region_make(const wmi_samples *samples, const wmi_series *const *s
                           const wmi_derived *derived, size_t derived_count, wmi_scratch *scratch,
                           wmi_region *out) {
     const wmi_config *config = wmi_samples_config_at(samples, series[0]->config);
-    wmi_region r = {.node = series[0]->node};
+    wmi_region r = {.config = series[0]->config, .node = series[0]->node};
     r.rows = malloc((count + derived_count) * sizeof *r.rows);
     bool ok = r.rows != NULL;
     for (size_t i = 0; i < count && ok; i++) ok = add_measured(samples, &r, series[i], scratch);

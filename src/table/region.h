@@ -32,7 +32,7 @@ typedef struct wmi_row {
 } wmi_row;
 
 typedef struct wmi_region {
-    uint32_t node;
+    uint32_t config, node;
     uint64_t entries;
     uint32_t threads;
     wmi_row *rows; /* measured ones, then derived ones */
@@ -51,6 +51,8 @@ wm_status wmi_region_make(const wmi_samples *samples, const wmi_series *const *s
                           const wmi_derived *derived, size_t derived_count, wmi_scratch *scratch,
                           wmi_region *out);
 void wmi_region_fini(wmi_region *region);
+/** The row of the metric of that name; NULL when there is none. */
+const wmi_row *wmi_region_find(const wmi_samples *samples, const wmi_region *region, const char *name);
 /** The row of that metric of another region; NULL when there is none. */
 wmi_row *wmi_region_counterpart(const wmi_region *region, const wmi_row *row);
 /** The ratio of the row's mean to that of `base`, a row of `base_region`. */

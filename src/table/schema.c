@@ -52,10 +52,19 @@ wm_table *wmi_samples_table_create(size_t count, const char *const *params, cons
     return wmi_schema_table(wmi_schema_of("samples"), count, params, types);
 }
 
+/* Columns that files of version 0.1 lack. */
+static bool is_new(const wmi_schema_column *column) {
+    static const char *const names[] = {"sm_clock_pass", "pass_time_ratio", "note", "bound"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (strcmp(column->name, names[i]) == 0) return true;
+    return false;
+}
+
 bool wmi_schema_complete(const wm_table *t) {
     const wmi_schema *schema = wmi_schema_of(wm_table_kind(t));
     for (size_t i = 0; schema && i < schema->count; i++) {
         wm_column c = {0};
+        if (is_new(&schema->columns[i]) && wm_table_find(t, schema->columns[i].name) == SIZE_MAX) continue;
         if (wm_table_column(t, wm_table_find(t, schema->columns[i].name), &c) != WM_OK) return false;
         if (c.type != schema->columns[i].type) return false;
     }

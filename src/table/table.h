@@ -54,7 +54,9 @@ const wmi_schema *wmi_schema_of(const char *kind);
  *  columns; NULL when out of memory. */
 wm_table *wmi_schema_table(const wmi_schema *schema, size_t count, const char *const *params,
                            const wm_type *types);
-/** Whether the table has all columns of the schema of its kind, with their types. */
+/** Whether the table has all columns of the schema of its kind, with their types. Results of
+ *  a version that did not know some columns yet count as whole too: wm_table_find says which
+ *  there are. */
 bool wmi_schema_complete(const wm_table *t);
 
 /* ---- schema of the "results" table ----
@@ -86,7 +88,7 @@ bool wmi_schema_complete(const wm_table *t);
     X(STATUS, "status", WM_STR, "", "ok, skipped, failed, missing or error")                                 \
     X(REASON, "reason", WM_STR, "", "why status is not ok")                                                  \
     X(STOP_REASON, "stop_reason", WM_STR, "", "why no further run was made")                                 \
-    X(KERNEL, "kernel", WM_STR, "", "name of the kernel, where one ran on an accelerator")                   \
+    X(KERNEL, "kernel", WM_STR, "", "own names of the kernels that ran on an accelerator")                   \
     X(KERNELS, "kernels", WM_I64, "", "kernels in all runs")                                                 \
     X(ENTRIES, "entries", WM_I64, "", "times the region was entered, in all runs")                           \
     X(THREADS, "threads", WM_I64, "", "most threads that entered the region in one run")                     \
@@ -96,8 +98,13 @@ bool wmi_schema_complete(const wm_table *t);
     X(BATCH, "batch", WM_I64, "", "repetitions behind one sample")                                           \
     X(EVALUATED, "evaluated", WM_STR, "",                                                                    \
       "derived metrics: samples or summary, what the formula was applied to")                                \
-    X(SM_CLOCK_HZ, "sm_clock_hz", WM_F64, "Hz", "clock that an accelerator ran at")                          \
-    X(DEVICE, "device", WM_STR, "", "accelerator, where one was used")                                       \
+    X(SM_CLOCK_HZ, "sm_clock_hz", WM_F64, "Hz", "clock that an accelerator ran its kernels at, measured")    \
+    X(SM_CLOCK_PASS, "sm_clock_pass", WM_I64, "", "pass that read sm_clock_hz")                              \
+    X(PASS_TIME_RATIO, "pass_time_ratio", WM_F64, "",                                                        \
+      "mean kernel time of a run where counters were read / where times were")                               \
+    X(NOTE, "note", WM_STR, "", "why a good row deserves a second look")                                     \
+    X(BOUND, "bound", WM_STR, "", "what bounds the region, by the metrics of a group's label")               \
+    X(DEVICE, "device", WM_STR, "", "accelerator, where one was used; several where they differ")            \
     X(HOST, "host", WM_STR, "", "name of the machine")                                                       \
     X(CONFIG_KEY, "config_key", WM_STR, "", "canonical text of the configuration")
 

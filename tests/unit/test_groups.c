@@ -52,8 +52,8 @@ static void what_is_wrong_is_named_with_its_line(void **state) {
         {"text: x\n", "line 2: the group names no metrics"},
         {"metrics: a", "line 1: the group has no 'text: ...' that says what it is for"},
         {"text: x\nmetrics a", "line 2: 'key: value' is expected"},
-        {"text: x\nmetric: a", "line 2: the keys are text, metrics and derive, not 'metric'"},
-        {"text: x\n: a", "line 2: the keys are text, metrics and derive, not ''"},
+        {"text: x\nmetric: a", "line 2: the keys are text, metrics, derive and label, not 'metric'"},
+        {"text: x\n: a", "line 2: the keys are text, metrics, derive and label, not ''"},
         {"text:  \nmetrics: a", "line 1: nothing stands behind 'text:'"},
         {"text: x\ntext: y", "line 2: 'text' is there twice"},
         {"text: x\nmetrics: a,,b", "line 2: 'metrics' takes names separated by commas, and one is empty"},
@@ -68,6 +68,28 @@ static void what_is_wrong_is_named_with_its_line(void **state) {
         {"text: x\nmetrics: a\n\nderive: r=", "line 4: formula 'r=', character 3: a value is missing"},
         {"text: x\nmetrics: a\nderive: r=a\nderive: r = 2", "line 4: a formula named 'r' is there twice"},
     };
+    static const char *const labels[] = {"bound = compute:a, memory:b",
+                                         "bound = compute:a, latency below 60",
+                                         "bound compute:a, memory:b, latency below 60",
+                                         "limit = compute:a, memory:b, latency below 60",
+                                         "bound = compute:, memory:b, latency below 60",
+                                         "bound = memory:b, compute:a, latency below 60",
+                                         "bound = compute:a, memory:b, latency below",
+                                         "bound = compute:a, memory:b, latency below 101",
+                                         "bound = compute:a, memory:b, latency below -1",
+                                         "bound = compute:a, memory:b, latency below x",
+                                         "bound = compute:a, memory:b, latency below 60, c",
+                                         "bound ="};
+    for (size_t i = 0; i < sizeof labels / sizeof labels[0]; i++) {
+        char text[200];
+        wmi_group g = {0};
+        wm_error err = WM_ERROR_INIT;
+        snprintf(text, sizeof text, "text: x\nmetrics: a, b\nlabel: %s\n", labels[i]);
+        assert_int_equal(parse(text, &g, &err), WM_EPARSE);
+        assert_string_equal(err.message,
+                            "g.metrics, line 3: a label is 'bound = compute:METRIC, memory:METRIC, "
+                            "latency below PERCENT'");
+    }
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         wmi_group g = {.name = (char *)(uintptr_t)cases[i].text};
         wm_error err = WM_ERROR_INIT;
@@ -142,6 +164,42 @@ static void a_row_may_say_what_stands_for_it(void **state) {
     g = chosen(text, (const char *const[]){"t", "a", "b.d", NULL});
     assert_list(&g.metrics, "t; a; b.d");
     assert_list(&g.derive, "sum = t + 2*a + a1 + 1e9; rate = `b.d`/t; b = t");
+    wmi_group_fini(&g);
+}
+
+static void assert_bound(const wmi_group *g, size_t i, const char *compute, const char *memory,
+                         double below) {
+    assert_true(i < g->bound_count);
+    assert_string_equal(g->bounds[i].compute, compute);
+    assert_string_equal(g->bounds[i].memory, memory);
+    assert_true(g->bounds[i].latency_below == below);
+}
+
+static void labels_are_read_and_follow_the_choice(void **state) {
+    (void)state;
+    static const char text[] = "text: x\n"
+                               "metrics: sm.x | sm.y | none, dram.z | 0, l2\n"
+                               "label: bound=compute:sm.x,memory:dram.z,latency below 60\n"
+                               "label : bound = compute: l2 , memory: l2, latency below 12.5\n";
+    wmi_group g;
+    wm_error err = WM_ERROR_INIT;
+    if (parse(text, &g, &err) != WM_OK) fail_msg("%s", err.message);
+    assert_int_equal(g.bound_count, 2);
+    assert_bound(&g, 0, "sm.x", "dram.z", 60);
+    assert_bound(&g, 1, "l2", "l2", 12.5);
+    wmi_group_fini(&g);
+    assert_null(g.bounds);
+    g = chosen(text, (const char *const[]){"sm.y", "dram.z", "l2", NULL});
+    assert_int_equal(g.bound_count, 2);
+    assert_bound(&g, 0, "sm.y", "dram.z", 60);
+    wmi_group_fini(&g);
+    g = chosen(text, (const char *const[]){"dram.z", "l2", NULL}); /* none */
+    assert_int_equal(g.bound_count, 1);
+    assert_bound(&g, 0, "l2", "l2", 12.5);
+    wmi_group_fini(&g);
+    g = chosen(text, (const char *const[]){"sm.x", "l2", NULL}); /* 0 */
+    assert_int_equal(g.bound_count, 1);
+    assert_bound(&g, 0, "l2", "l2", 12.5);
     wmi_group_fini(&g);
 }
 
@@ -314,6 +372,7 @@ int main(void) {
         cmocka_unit_test(what_is_wrong_is_named_with_its_line),
         cmocka_unit_test(the_first_known_alternative_is_read),
         cmocka_unit_test(a_row_may_say_what_stands_for_it),
+        cmocka_unit_test(labels_are_read_and_follow_the_choice),
         cmocka_unit_test(want_of_memory_ends_the_choice),
         cmocka_unit_test_setup_teardown(groups_are_found_in_order, make_folders, remove_folders),
         cmocka_unit_test_setup_teardown(names_are_sorted_and_each_once, make_folders, remove_folders),

@@ -182,6 +182,65 @@ static void only_the_note_gives_way_on_a_narrow_terminal(void **state) {
     wm_table_destroy(t);
 }
 
+static void put_device(wm_table *t, size_t row, const char *kernel, const char *bound, const char *note) {
+    put(t, row, "kernel", wmi_str(kernel));
+    put(t, row, "bound", wmi_str(bound));
+    if (note) put(t, row, "note", wmi_str(note));
+}
+
+/* The kernel beside the samples; what is said of the region once, at the end of its line. */
+static void kernels_bounds_and_notes_are_shown(void **state) {
+    (void)state;
+    wm_table *t = results();
+    size_t row = add_time(t, "x", 1, 10, "n=1");
+    put(t, row, "stop_reason", wmi_str("timeout"));
+    put_device(t, row, "scale", "memory-bound", "a second look");
+    row = add_result(t, "b", "x", "sm", "%", "n=1");
+    put(t, row, "mean", wmi_null(WM_REASON_SEQUENCE));
+    put(t, row, "status", wmi_str("missing"));
+    put(t, row, "reason", wmi_str("differs"));
+    put_device(t, row, "scale", "memory-bound", NULL);
+    row = add_time(t, "y", 1, 20, "n=1");
+    put(t, row, "kernel", wmi_null(WM_REASON_NO_KERNEL));
+    row = add_time(t, "z", 1, 20, "n=1");
+    put_device(t, row, "a_kernel_of_twenty_ch, another_kernel_of_its_own, k3", "latency-bound", NULL);
+    add_time(t, "host", 1, 30, "n=1");
+    assert_text(
+        t,
+        "b (n=1)\n"
+        "region      time  +- (95 %)          sm  samples  kernel                                            "
+        "note\n"
+        "x       10.00 ns     0.50 %  (sequence)        5  scale                                             "
+        "stopped by timeout; sm missing: differs; memory-bound; a second look\n"
+        "y       20.00 ns     0.50 %                    5  (no-kernel)\n"
+        "z       20.00 ns     0.50 %                    5  a_kernel_of_twenty_ch, another_kernel_of_its_...  "
+        "latency-bound\n"
+        "host    30.00 ns     0.50 %                    5\n");
+    wm_table_destroy(t);
+}
+
+/* Version 0.1 had neither notes nor bounds. */
+static void results_of_earlier_versions_are_results(void **state) {
+    (void)state;
+    static const char *const later[] = {"sm_clock_pass", "pass_time_ratio", "note", "bound"};
+    const wmi_schema *schema = wmi_schema_of("results");
+    wm_table *t = wmi_table_create("results");
+    for (size_t i = 0; i < schema->count; i++) {
+        bool known = true;
+        for (size_t k = 0; k < 4; k++) known = known && strcmp(schema->columns[i].name, later[k]) != 0;
+        if (known)
+            wmi_table_add_column(t, schema->columns[i].name, schema->columns[i].type, schema->columns[i].unit,
+                                 NULL);
+    }
+    wmi_table_add_column(t, "n", WM_I64, "", NULL);
+    assert_true(wmi_schema_complete(t));
+    add_time(t, "b", 1, 10, "n=1");
+    assert_text(t, "b (n=1)\n"
+                   "    time  +- (95 %)  samples\n"
+                   "10.00 ns     0.50 %        5\n");
+    wm_table_destroy(t);
+}
+
 static void styles_only_when_asked_for(void **state) {
     (void)state;
     wm_table *t = results();
@@ -348,6 +407,8 @@ int main(void) {
         cmocka_unit_test(nulls_say_why),
         cmocka_unit_test(what_all_rows_of_a_line_say_is_said_once),
         cmocka_unit_test(only_the_note_gives_way_on_a_narrow_terminal),
+        cmocka_unit_test(kernels_bounds_and_notes_are_shown),
+        cmocka_unit_test(results_of_earlier_versions_are_results),
         cmocka_unit_test(styles_only_when_asked_for),
         cmocka_unit_test(chosen_columns_are_a_plain_table),
         cmocka_unit_test(samples_hide_what_holds_nothing),

@@ -387,6 +387,91 @@ static void short_series_are_small(void **state) {
     assert_true(bytes_in_use() - before <= (size_t)SERIES * 480);
 }
 
+/* ---- what devices did ---- */
+
+static wmi_work *get_work(wmi_samples *s, uint32_t config, uint32_t node) {
+    wmi_work *work;
+    assert_int_equal(wmi_samples_work(s, config, node, &work), WM_OK);
+    return work;
+}
+
+static void work_is_found_again_and_stays(void **state) {
+    wmi_samples *s = *state;
+    enum { CONFIGS = 60, NODES = 70 };
+    static wmi_work *all[CONFIGS][NODES];
+    for (uint32_t c = 0; c < CONFIGS; c++)
+        for (uint32_t n = 0; n < NODES; n++) {
+            assert_null(wmi_samples_work_of(s, c, n));
+            all[c][n] = get_work(s, c, n);
+            all[c][n]->kernels = c * 1000 + n;
+        }
+    for (uint32_t c = 0; c < CONFIGS; c++)
+        for (uint32_t n = 0; n < NODES; n++) {
+            assert_ptr_equal(get_work(s, c, n), all[c][n]);
+            assert_ptr_equal(wmi_samples_work_of(s, c, n), all[c][n]);
+            assert_int_equal(all[c][n]->config, c);
+            assert_int_equal(all[c][n]->node, n);
+            assert_int_equal(all[c][n]->kernels, c * 1000 + n);
+        }
+    assert_null(wmi_samples_work_of(s, NODES, CONFIGS));
+    assert_int_equal(all[0][0]->name_count, 0);
+    assert_int_equal(all[0][0]->clock_pass, -1);
+}
+
+static void names_of_kernels_are_distinct_and_counted(void **state) {
+    wmi_work *work = get_work(*state, 0, 0);
+    for (int round = 0; round < 3; round++)
+        for (uint32_t name = 1; name <= 1000; name++)
+            assert_int_equal(wmi_work_add_kernel(work, name * 7, 3), WM_OK);
+    assert_int_equal(wmi_work_add_kernel(work, 0, 0), WM_OK); /* neither is known */
+    assert_int_equal(work->name_count, 1000);
+    for (uint32_t i = 0; i < WMI_WORK_NAMES; i++) assert_int_equal(work->names[i], (i + 1) * 7);
+    assert_int_equal(work->device, 3);
+    assert_false(work->devices_differ);
+    assert_int_equal(work->kernels, 0);
+    assert_int_equal(wmi_work_add_kernel(work, 7, 4), WM_OK);
+    assert_true(work->devices_differ);
+    assert_int_equal(work->device, 3);
+    assert_int_equal(wmi_work_add_kernel(work, 7, 3), WM_OK);
+    assert_true(work->devices_differ);
+    assert_int_equal(work->name_count, 1000);
+}
+
+static void records_are_kept_in_order(void **state) {
+    wmi_samples *s = *state;
+    enum { RECORDS = 10000 };
+    const wmi_kept *first = NULL;
+    for (uint32_t i = 0; i < RECORDS; i++) {
+        const wmi_record r = {
+            .entry = i, .begin_ns = INT64_MAX - i, .grid = {i, 1, 2}, .reason = (uint8_t)(i % 7)};
+        assert_int_equal(wmi_samples_keep(s, i % 3, i % 5, (int32_t)i, &r), WM_OK);
+        if (i == 0) first = wmi_samples_kept_at(s, 0);
+    }
+    assert_int_equal(wmi_samples_kept(s), RECORDS);
+    assert_ptr_equal(wmi_samples_kept_at(s, 0), first);
+    for (uint32_t i = 0; i < RECORDS; i++) {
+        const wmi_kept *k = wmi_samples_kept_at(s, i);
+        assert_int_equal(k->config, i % 3);
+        assert_int_equal(k->node, i % 5);
+        assert_int_equal(k->run, i);
+        assert_int_equal(k->record.entry, i);
+        assert_true(k->record.begin_ns == INT64_MAX - (int64_t)i);
+        assert_int_equal(k->record.grid[0], i);
+        assert_int_equal(k->record.grid[2], 2);
+        assert_int_equal(k->record.reason, i % 7);
+    }
+}
+
+static void a_record_takes_its_own_size(void **state) {
+    wmi_samples *s = *state;
+    enum { RECORDS = 100000 };
+    const wmi_record r = {.entry = 1};
+    if (!bytes_are_counted()) skip();
+    const size_t before = bytes_in_use();
+    for (uint32_t i = 0; i < RECORDS; i++) assert_int_equal(wmi_samples_keep(s, 0, 0, 0, &r), WM_OK);
+    assert_true(bytes_in_use() - before <= (size_t)RECORDS * 130 + 65536);
+}
+
 int main(void) {
 #define EACH(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
     const struct CMUnitTest tests[] = {
@@ -407,6 +492,10 @@ int main(void) {
         cmocka_unit_test(keys_join_parameters),
         EACH(memory_stays_near_the_samples),
         EACH(short_series_are_small),
+        EACH(work_is_found_again_and_stays),
+        EACH(names_of_kernels_are_distinct_and_counted),
+        EACH(records_are_kept_in_order),
+        EACH(a_record_takes_its_own_size),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
