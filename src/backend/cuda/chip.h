@@ -9,21 +9,23 @@
 typedef struct wmi_chip wmi_chip;
 
 /** The chip of that name, opened once for ever; any case. WM_ENOTFOUND with the nearest
- *  names; WM_EUNSUPPORTED without libcupti. */
+ *  names; WM_EUNSUPPORTED without libcupti, or where it says nothing without a driver. */
 wm_status wmi_chip_find(const char *name, wmi_chip **out, wm_error *err);
 const char *wmi_chip_name(const wmi_chip *chip);
-/** Names of all chips, ended by NULL; static. NULL without libcupti. */
-const char *const *wmi_chip_names(void);
+/** Names of all chips, ended by NULL; for ever. NULL without libcupti: *err says why. */
+const char *const *wmi_chip_names(wm_error *err);
 
 /** Is this a metric of the chip, with its rollup and submetric? WM_OK; WM_ENOTFOUND: *err
- *  says what is wrong with it and gives the nearest right ones (a base metric alone: its
- *  rollups). */
+ *  (NULL: nothing is looked up for it) says what is wrong with it and gives the nearest right
+ *  ones (a base metric alone: its rollups). */
 wm_status wmi_chip_metric(wmi_chip *chip, const char *name, wmi_metric *out, wm_error *err);
+/** List base metrics with their usual rollup: all (NULL), or those whose base matches the
+ *  shell pattern. Of a base that does not match, every whole name that does is listed. */
 wm_status wmi_chip_list(wmi_chip *chip, const char *pattern, const wmi_metric_list *list, wm_error *err);
 
 /** A set of metrics made ready for counting: kept by the chip, since building takes
- *  milliseconds, and freed never. Names are those of the set, in its order; equal sets give
- *  the same image. */
+ *  milliseconds, and freed never. Names are those of the set, in its order; the same names in
+ *  the same order give the same configuration. */
 typedef struct wmi_chip_config {
     const char *const *names;
     size_t count;
@@ -31,8 +33,8 @@ typedef struct wmi_chip_config {
     size_t image_size;
     size_t passes;
 } wmi_chip_config;
-/** WM_ENOTFOUND: one of them is no metric; WM_EUNSUPPORTED: they cannot be counted together;
- *  WM_ENOMEM. `availability` (may be NULL): the counter availability image of a device. */
+/** WM_ENOTFOUND: one of them is no metric; WM_EUNSUPPORTED: one cannot be counted, which *err
+ *  names, or they cannot be counted together; WM_ENOMEM. */
 wm_status wmi_chip_config_make(wmi_chip *chip, const char *const *names, size_t count,
                                const wmi_chip_config **out, wm_error *err);
 /** Values of one range of a decoded counter image, in the order of the configuration's names.
