@@ -238,8 +238,8 @@ static void obey(char *word) {
 
 static void obey_environment(void) {
     const char *words = getenv("FAKE_GPU");
-    char *rest = NULL, *copy = words ? must(strdup(words)) : NULL;
-    for (char *word = strtok_r(copy, " ", &rest); copy && word; word = strtok_r(NULL, " ", &rest)) obey(word);
+    char *rest = NULL, *copy = must(strdup(words ? words : ""));
+    for (char *word = strtok_r(copy, " ", &rest); word; word = strtok_r(NULL, " ", &rest)) obey(word);
     free(copy);
 }
 
