@@ -1,6 +1,6 @@
 /** Hardware counters of one context, through CUPTI's range profiler: windows in which every
- *  kernel is a range, and the values of those ranges. Controlling thread; the context is
- *  made current for each call and the calls are hidden from the launch log.
+ *  kernel is a range, and the values of those ranges. Any thread, one call at a time; the
+ *  context is made current for each, and they are hidden from the launch log.
  *
  *  The rules that this file keeps: SetConfig before every Start; a configuration of several
  *  passes is run as the same window, pass after pass in a row; ranges of a one-pass
@@ -23,6 +23,9 @@ typedef struct wmi_counters wmi_counters;
 /** Enable the profiler on a context. WM_EPERM, WM_EBUSY, WM_EUNSUPPORTED, with the remedy. */
 wm_status wmi_counters_create(const wmi_cuda_context *context, wmi_counters **out, wm_error *err);
 void wmi_counters_destroy(wmi_counters *c);
+/** Instead of destroying, when the device does not come to rest and every further call would
+ *  block: makes none, and keeps the memory for ever. */
+void wmi_counters_abandon(wmi_counters *c);
 wmi_chip *wmi_counters_chip(const wmi_counters *c);
 
 /** Begin a set of windows for a configuration, with room for `ranges` ranges in all. */
@@ -32,7 +35,7 @@ wm_status wmi_counters_begin(wmi_counters *c, const wmi_chip_config *config, wmi
  *  configuration (every close, when it has one pass) its ranges are decoded. */
 wm_status wmi_counters_start(wmi_counters *c, wm_error *err);
 wm_status wmi_counters_stop(wmi_counters *c, wm_error *err);
-/** Make a range; mode RANGES alone, on the thread that marks. */
+/** Make a range; mode RANGES alone. */
 wm_status wmi_counters_push(wmi_counters *c, const char *name, wm_error *err);
 wm_status wmi_counters_pop(wmi_counters *c, wm_error *err);
 /** Have all passes been run? */
