@@ -21,12 +21,19 @@
  *    sums, and averages over the units of a chip, of counters      SUM
  *    .max, .min                                                    MAX, MIN
  *    rates, percentages, ratios (.per_second, .pct_of_…, .ratio)   WEIGHTED
- *  WM_ENOTFOUND: says why the name is not one (no such metric on that chip with the nearest
- *  names; a comma in it; no device here to ask), in one line. */
+ *  WM_ENOTFOUND: no library is asked about a name that looks like no GPU's metric, or there is
+ *  no such chip. WM_EINVAL: it looks like one and is wrong; *err (NULL: nothing is looked up
+ *  for it) says why, in one line: no such metric on that chip with the nearest names, a comma
+ *  in it. WM_EUNSUPPORTED: no device, or no libcupti, to ask. */
 wm_status wmi_cuda_describe(const char *chip, const char *name, wmi_metric *out, wm_error *err);
-/** List those that match the shell pattern (NULL: the metrics of records, and of the chip
- *  each base metric with its usual rollup; a pattern: every name that it matches). */
+/** List the metrics of records that match the shell pattern (NULL: all), then those of the
+ *  chip, as wmi_chip_list does. Without a device those of records are listed with the reason.
+ *  WM_ENOTFOUND: no such chip; WM_EUNSUPPORTED: a chip was asked for, and there is no
+ *  libcupti. */
 wm_status wmi_cuda_list(const char *chip, const char *pattern, const wmi_metric_list *list, wm_error *err);
+/** The passes of a set on a chip that need not be here: pass 0 for records, where they are
+ *  asked for, and those of counters. */
+wm_status wmi_cuda_plan_on(const char *chip, const wmi_metric_set *set, wmi_plan *out, wm_error *err);
 
 /* ---- doctor (probe.c) ---- */
 void wmi_cuda_probe(wmi_probe *out);
