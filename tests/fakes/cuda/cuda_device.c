@@ -17,9 +17,10 @@ CUresult cuInit(unsigned flags) {
 CUresult cuDriverGetVersion(int *version) {
     PLAIN(cuDriverGetVersion);
     fakei_lock();
-    *version = fakei_gpu.driver_version;
+    bool stub = fakei_gpu.stub;
+    if (!stub) *version = fakei_gpu.driver_version;
     fakei_unlock();
-    return CUDA_SUCCESS;
+    return stub ? CUDA_ERROR_STUB_LIBRARY : CUDA_SUCCESS;
 }
 
 #define ERROR(name, text)                                                                                    \

@@ -39,7 +39,8 @@ fake_device fake_device_default(void);
 void fake_devices(const fake_device *devices, size_t count);
 /** What cuDeviceGetAttribute says of an attribute that is not a field above. Others are 0. */
 void fake_attribute(int device, int attribute, int value);
-/** Is libcuda.so.1 the stub that toolkits bring: cuInit returns CUDA_ERROR_STUB_LIBRARY (34). */
+/** Is libcuda.so.1 the stub that toolkits bring: cuInit and cuDriverGetVersion return
+ *  CUDA_ERROR_STUB_LIBRARY (34). */
 void fake_stub(bool stub);
 /** What cuDriverGetVersion says (13000) and cuptiGetVersion (0: that of the library, 130001 or
  *  24). Records have the layout that the version has. */
@@ -118,7 +119,11 @@ size_t fake_buffers_out(void);
 /** Records handed over since the reset. */
 uint64_t fake_records(void);
 
-/* ---- subscribers ---- */
+/* ---- subscribers ----
+ *
+ *  Callbacks of the domain DRIVER_API come of launches, copies, sets, allocations, capture, graphs,
+ *  synchronising, loading a module, making and destroying a context; of the domain RESOURCE when
+ *  a context was made and before one is destroyed. */
 
 /** Another profiler in the process has the only subscription: cuptiSubscribe returns 39. The
  *  same happens by itself when a second one subscribes. */
