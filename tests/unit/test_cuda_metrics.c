@@ -266,6 +266,57 @@ static void without_a_device_names_are_listed_with_the_reason(void **state) {
     in_child(check_list_without_device);
 }
 
+/* ---- planning for a chip ---- */
+
+static wmi_plan plan(const char *chip, const char *const *names, size_t count) {
+    wmi_plan p;
+    wm_error err = WM_ERROR_INIT;
+    const wmi_metric_set set = {names, count};
+    if (wmi_cuda_plan_on(chip, &set, &p, &err) != WM_OK) fail_msg("%s", err.message);
+    assert_int_equal(p.metric_count, count);
+    return p;
+}
+
+static void sets_are_planned_for_a_chip(void **state) {
+    (void)state;
+    static const char *const names[] = {"sm__throughput" OF_PEAK, "kernel_time", "gpu__time_duration.max",
+                                        "dram__throughput" OF_PEAK};
+    wmi_plan p = plan("TU104", names, 4); /* on the fake: 8 passes */
+    size_t needed = 0;
+    for (size_t i = 0; i < p.pass_count; i++) {
+        assert_int_equal(p.passes[i].disturbs, i > 0);
+        needed += !p.passes[i].optional;
+    }
+    assert_int_equal(needed, 9);
+    assert_int_equal(p.pass_of[1], 0);
+    assert_int_equal(p.pass_of[2], 0);
+    assert_int_equal(p.pass_of[0], 8);
+    assert_in_range(p.pass_of[3], 1, 8);
+    wmi_plan_free(&p);
+    p = plan("TU104", &names[1], 2);
+    assert_int_equal(p.pass_count, 1);
+    wmi_plan_free(&p);
+    p = plan("TU104", &names[3], 1);
+    assert_true(p.pass_count >= 1 && p.passes[0].disturbs && !p.passes[0].optional);
+    assert_int_equal(p.pass_of[0], 0);
+    wmi_plan_free(&p);
+    p = plan("TU104", names, 0);
+    assert_int_equal(p.pass_count, 0);
+    wmi_plan_free(&p);
+}
+
+static void what_cannot_be_planned_is_refused(void **state) {
+    (void)state;
+    wmi_plan p = {.metric_count = 99};
+    wm_error err = WM_ERROR_INIT;
+    static const char *const names[] = {"kernel_time", "sm__throughput"};
+    const wmi_metric_set set = {names, 2};
+    assert_int_equal(wmi_cuda_plan_on("GH100", &set, &p, &err), WM_EINVAL);
+    assert_non_null(strstr(err.message, "sm__throughput needs a rollup"));
+    assert_int_equal(wmi_cuda_plan_on("XX999", &set, &p, &err), WM_ENOTFOUND);
+    assert_int_equal(p.metric_count, 99);
+}
+
 /* ---- configurations, where CUPTI fails ---- */
 
 static void what_cupti_refuses_leaves_no_configuration(void **state) {
@@ -335,6 +386,8 @@ int main(void) {
         TEST(metrics_of_the_chip_are_described),
         TEST(wrong_names_are_refused),
         TEST(what_the_device_has_is_listed),
+        TEST(sets_are_planned_for_a_chip),
+        TEST(what_cannot_be_planned_is_refused),
         TEST(what_cupti_refuses_leaves_no_configuration),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
