@@ -371,10 +371,10 @@ typedef struct wm_benchmark {
     const wm_derivation *derivations;
     size_t derivation_count;
     /** Makes one value of those of several kernels that ran in a region in one run, for each
-     *  metric of an accelerator's chip but those that --combine says a way for. values[i] is
-     *  what kernel i counted, weights_ns[i] how long it ran meanwhile; in the order of their
-     *  launches. NaN: no value. Called on the controlling thread after the run, with `user`,
-     *  also for a single kernel. NULL: as --combine auto. */
+     *  metric of an accelerator's chip but those that --combine combines in another way than
+     *  auto. values[i] is what kernel i counted, weights_ns[i] how long it ran meanwhile; in
+     *  the order of their launches. NaN: no value. Called on the controlling thread after the
+     *  run, with `user`, also for a single kernel. NULL: as the metric's own kind says. */
     double (*combine)(void *user, const char *metric, const double *values, const double *weights_ns,
                       size_t count);
 } wm_benchmark;

@@ -9,7 +9,8 @@
 #include <unistd.h>
 
 #include "alloc/failing.h"
-#include "warpmeter.h"
+#include "input/groups.h"
+#include "table/reduce.h"
 
 /* What the scenarios work on. */
 typedef struct world {
@@ -166,6 +167,51 @@ static wm_status compare_self(world *w, wm_error *err) {
     return wm_table_compare(w->table, w->table, NULL, &w->other, err);
 }
 
+/* What a device did in a region: more names than have room, more records than a chunk. */
+static wm_status device_fill(wmi_samples *samples) {
+    enum { NAMES = 40, RECORDS = 1500 };
+    static const wmi_metric metric = {.name = "time", .unit = "ns", .backend = "cuda"};
+    uint32_t owner, root, config, time;
+    wmi_series *series = NULL;
+    wmi_work *work = NULL;
+    wm_status s = wmi_samples_bench(samples, "b", &owner);
+    if (s == WM_OK) s = wmi_samples_node(samples, owner, UINT32_MAX, 0, &root);
+    if (s == WM_OK) s = wmi_samples_config(samples, owner, 0, NULL, NULL, &config);
+    if (s == WM_OK) s = wmi_samples_metric(samples, &metric, &time);
+    if (s == WM_OK) s = wmi_samples_series(samples, config, root, time, 0, &series);
+    if (s == WM_OK) s = wmi_series_add(series, 0, 70.0, WM_REASON_NONE);
+    if (s == WM_OK) s = wmi_samples_work(samples, config, root, &work);
+    for (uint32_t i = 1; i <= NAMES && s == WM_OK; i++) s = wmi_work_add_kernel(work, i, 1);
+    const wmi_record record = {.plain = 1, .full = 2, .name = 3, .device = 4};
+    for (uint32_t i = 0; i < RECORDS && s == WM_OK; i++)
+        s = wmi_samples_keep(samples, config, root, 0, &record);
+    return s;
+}
+
+static wm_status knows_time(void *user, const char *name) {
+    (void)user;
+    return strcmp(name, "time") == 0 ? WM_OK : WM_ENOTFOUND;
+}
+
+static wm_status device(world *w, wm_error *err) {
+    static const char text[] = "text: x\nmetrics: none.x | time\n"
+                               "label: bound = compute:none.x, memory:time, latency below 60\n";
+    wmi_group group = {0};
+    wmi_samples *samples = wmi_samples_create();
+    wm_status s = samples ? device_fill(samples) : WM_ENOMEM;
+    if (s != WM_OK) wmi_error_nomem(err);
+    if (s == WM_OK) s = wmi_group_parse("g", "g", text, sizeof text - 1, &group, err);
+    if (s == WM_OK) s = wmi_group_choose(&group, knows_time, NULL, err);
+    const wmi_label label = {s == WM_OK ? group.bounds[0].compute : NULL,
+                             s == WM_OK ? group.bounds[0].memory : NULL, 60};
+    const wmi_reduce_opts opts = {.labels = &label, .label_count = 1};
+    if (s == WM_OK) s = wmi_reduce(samples, &opts, &w->table, err);
+    if (s == WM_OK) s = wmi_kernels_to_table(samples, &w->other, err);
+    wmi_group_fini(&group);
+    wmi_samples_destroy(samples);
+    return s;
+}
+
 /* Without the warnings: that of the load comes and goes. */
 static wm_status doctor(world *w, wm_error *err) {
     wm_select_opts opts = WM_SELECT_OPTS_INIT;
@@ -198,6 +244,7 @@ static const scenario scenarios[] = {
     {"compare", measure, compare_self, {WM_ENOMEM}},
     {"doctor", NULL, doctor, {WM_ENOMEM}},
     {"metrics", NULL, metrics, {WM_ENOMEM}},
+    {"device", NULL, device, {WM_ENOMEM}},
 };
 
 /* ---- the loop ---- */
