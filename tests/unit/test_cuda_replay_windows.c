@@ -1,0 +1,281 @@
+/* Counters in windows and ranges, at the marks of regions, on a made-up GPU. */
+#include "backend/cuda/cold.h"
+#include "fakes/cuda/fake_core.h"
+
+/* ---- windows ---- */
+
+static void test_a_window_for_each_run(void **state) {
+    (void)state;
+    opts.device.replay = WMI_REPLAY_WINDOW;
+    make(sm, NULL);
+    assert_int_equal(plan.pass_count, SM_PASSES);
+    assert_int_equal(plan.passes[0].window, WMI_WINDOW_RUN);
+    clean_pass(program_nested);
+    for (int32_t run = 0; run < 2; run++) {
+        for (int32_t pass = 0; pass < SM_PASSES; pass++) {
+            open_pass(pass, 0, run);
+            program_nested(pass);
+            close_pass(pass, 0, run);
+        }
+        drain();
+        assert_int_equal(count_of(0), 3);
+        check(entries[0], "k1", 0, 101);
+        check(entries[1], "k3", 0, 301);
+    }
+}
+
+/* Regions among kernels that are in none, in a function. */
+static int between = 50;
+
+static void program_sparse(int32_t pass) {
+    (void)pass;
+    const uint64_t whole = entries[2] = enter_whole();
+    for (int i = 0; i < between; i++) launch("k9");
+    entries[0] = enter(0);
+    launch("k1");
+    leave(entries[0], 0, whole);
+    for (int i = 0; i < between; i++) launch("k9");
+    entries[1] = enter(0);
+    launch("k2");
+    launch("k3");
+    leave(entries[1], 0, whole);
+    leave(whole, 0, WMI_NO_ENTRY);
+}
+
+static void test_a_window_for_each_region(void **state) {
+    (void)state;
+    opts.device.replay = WMI_REPLAY_WINDOW;
+    survey = (wmi_replay_survey){.kernels_in = 3, .kernels_out = 100, .regions = 2, .runs = 1};
+    make(bytes, NULL);
+    assert_int_equal(plan.passes[0].window, WMI_WINDOW_CONFIG);
+    assert_true(plan.passes[0].edges);
+    run_all(1, program_sparse);
+    assert_int_equal(fake_windows(), 2);
+    check(entries[0], "k1", 0, 102);
+    check(entries[1], "k2", 0, 202);
+    check(entries[1], "k3", 0, 302);
+    /* Of the function as a whole nothing is known: most of its kernels were not counted. */
+    check_null(entries[2] & ~WMI_ROOT_ENTRY, NULL, 0, WM_REASON_NOT_COUNTED);
+    assert_int_equal(count_of(0), 4);
+}
+
+/* Of DRAM a window costs 15.5 ms and a kernel 0.6. */
+static void check_choice(int outside, uint64_t windows) {
+    between = outside / 2;
+    opts.device.replay = WMI_REPLAY_AUTO;
+    survey = (wmi_replay_survey){.kernels_in = 3, .kernels_out = outside, .regions = 2, .runs = 2};
+    make(bytes, NULL);
+    clean_pass(program_sparse);
+    open_pass(0, 0, 0);
+    program_sparse(0);
+    program_sparse(0);
+    close_pass(0, 0, 0);
+    drain();
+    between = 50;
+    assert_int_equal(fake_windows(), windows);
+    check(entries[0], "k1", 0, 102);
+    check(entries[1], "k3", 0, 302);
+}
+
+/* 15.5 + 2 * 23 * 0.6 = 43.1 ms against 2 * (2 * 15.5 + 3 * 0.6) = 65.6 */
+static void test_auto_stacks(void **state) {
+    (void)state;
+    check_choice(20, 1);
+    assert_int_equal(count_of(0), 2 * 23);
+}
+
+/* 15.5 + 2 * 503 * 0.6 = 619.1 ms against 65.6; the two null ones are of the function as a whole */
+static void test_auto_opens_windows(void **state) {
+    (void)state;
+    check_choice(500, 4);
+    assert_int_equal(count_of(0), 2 * 3 + 2);
+}
+
+/* All kernels are in regions: a window around each run does. */
+static void program_inside(int32_t pass) {
+    (void)pass;
+    const uint64_t whole = enter_whole();
+    entries[0] = enter(0);
+    launch("k1");
+    leave(entries[0], 0, whole);
+    entries[1] = enter(0);
+    launch("k2");
+    leave(entries[1], 0, whole);
+    leave(whole, 0, WMI_NO_ENTRY);
+}
+
+static void test_window_around_the_function(void **state) {
+    (void)state;
+    opts.device.replay = WMI_REPLAY_WINDOW;
+    survey = (wmi_replay_survey){.kernels_in = 2, .kernels_out = 0, .regions = 2, .runs = 1};
+    make(bytes, NULL);
+    run_all(1, program_inside);
+    assert_int_equal(fake_windows(), 1);
+    assert_int_equal(count_of(0), 2);
+    check(entries[0], "k1", 0, 102);
+    check(entries[1], "k2", 0, 202);
+}
+
+/* One window, with all of both. */
+static void test_overlapping_regions(void **state) {
+    (void)state;
+    opts.device.replay = WMI_REPLAY_WINDOW;
+    make(bytes, NULL);
+    run_all(1, program_overlap);
+    assert_int_equal(fake_windows(), 2);
+    check(entries[0], "k1", 0, 102);
+    check(entries[1], "k2", 0, 202);
+    check(entries[1], "k3", 0, 302);
+    check(entries[2], "k4", 0, 402);
+}
+
+/* A region that its function leaves open ends with it. */
+static void program_left_open(int32_t pass) {
+    (void)pass;
+    const uint64_t whole = enter_whole();
+    entries[0] = enter(0);
+    launch("k1");
+    leave(whole, 0, WMI_NO_ENTRY);
+    launch("k9");
+    entries[1] = enter(0);
+    launch("k2");
+}
+
+static void test_left_open(void **state) {
+    (void)state;
+    opts.device.replay = WMI_REPLAY_WINDOW;
+    make(bytes, NULL);
+    run_all(1, program_left_open);
+    assert_int_equal(fake_windows(), 2);
+    check(entries[0], "k1", 0, 102);
+    check(entries[1], "k2", 0, 202);
+}
+
+/* ---- the driver replays; ranges ---- */
+
+static void test_driver(void **state) {
+    (void)state;
+    opts.device.replay = WMI_REPLAY_KERNEL;
+    make(sm, bytes);
+    assert_int_equal(plan.pass_count, 1);
+    run_all(1, program_nested);
+    check(entries[0], "k1", 0, 101);
+    check(entries[1], "k3", 1, 302);
+    assert_int_equal(fake_windows(), 1);
+}
+
+static void test_ranges(void **state) {
+    (void)state;
+    opts.device.replay = WMI_REPLAY_RANGE;
+    make(sm, bytes);
+    assert_int_equal(plan.pass_count, SM_PASSES);
+    run_all(SM_PASSES, program_nested);
+    assert_int_equal(count_of(0), 1); /* of the outermost region alone */
+    check(entries[0], NULL, 0, 301);  /* three kernels */
+    check(entries[0], NULL, 1, 302);
+}
+
+static void test_overlapping_ranges(void **state) {
+    (void)state;
+    opts.device.replay = WMI_REPLAY_RANGE;
+    make(bytes, NULL);
+    run_all(1, program_overlap);
+    check_null(entries[0], NULL, 0, WM_REASON_AMBIGUOUS);
+    check_null(entries[1], NULL, 0, WM_REASON_AMBIGUOUS);
+    check(entries[2], NULL, 0, 102);
+}
+
+static void test_ranges_that_differ(void **state) {
+    (void)state;
+    opts.device.replay = WMI_REPLAY_RANGE;
+    make(sm, NULL);
+    run_all(SM_PASSES, program_differs);
+    check_null(entries[0], NULL, 0, WM_REASON_SEQUENCE);
+}
+
+/* ---- graphs, and the kernel that evicts caches ---- */
+
+static CUgraphExec graph;
+
+static void make_graph(void) {
+    CUstream stream;
+    CUgraph captured;
+    assert_int_equal(cuStreamCreate(&stream, 0), CUDA_SUCCESS);
+    assert_int_equal(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL), CUDA_SUCCESS);
+    cuLaunchKernel(fake_function("k1"), 1, 1, 1, 1, 1, 1, 0, stream, NULL, NULL);
+    cuLaunchKernel(fake_function("k2"), 1, 1, 1, 1, 1, 1, 0, stream, NULL, NULL);
+    assert_int_equal(cuStreamEndCapture(stream, &captured), CUDA_SUCCESS);
+    assert_int_equal(cuGraphInstantiateWithFlags(&graph, captured, 0), CUDA_SUCCESS);
+}
+
+static void program_graph(int32_t pass) {
+    (void)pass;
+    entries[0] = enter(0);
+    launch("k1");
+    assert_int_equal(cuGraphLaunch(graph, NULL), CUDA_SUCCESS);
+    launch("k3");
+    leave(entries[0], 0, WMI_NO_ENTRY);
+}
+
+static void test_graph(void **state) {
+    (void)state;
+    make_graph();
+    make(sm, NULL);
+    run_all(SM_PASSES, program_graph);
+    check(entries[0], "k1", 0, 101);
+    check(entries[0], "graph", 0, 201); /* two kernels */
+    check(entries[0], "k3", 0, 301);
+}
+
+static bool evict(void *user, const wmi_cuda_context *c, const wmi_shape *shape, bool in_region) {
+    (void)user;
+    (void)shape;
+    assert_ptr_equal(c->handle, context);
+    if (!in_region) return false;
+    wmi_launches_hide();
+    launch(wmi_cold_kernel);
+    wmi_launches_show();
+    return true;
+}
+
+static void test_evicting_kernel(void **state) {
+    (void)state;
+    how.before = evict;
+    make(sm, NULL);
+    run_all(SM_PASSES, program_nested);
+    check(entries[0], "k1", 0, 101);
+    check(entries[0], "k2", 0, 201);
+    check(entries[1], "k3", 0, 301);
+    assert_int_equal(count_of(0), 3);
+}
+
+static void test_evicting_kernel_in_windows(void **state) {
+    (void)state;
+    how.before = evict;
+    opts.device.replay = WMI_REPLAY_WINDOW;
+    make(bytes, NULL);
+    run_all(1, program_overlap);
+    check(entries[0], "k1", 0, 102);
+    check(entries[1], "k3", 0, 302);
+    check(entries[2], "k4", 0, 402);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        TEST(test_a_window_for_each_run),
+        TEST(test_a_window_for_each_region),
+        TEST(test_auto_stacks),
+        TEST(test_auto_opens_windows),
+        TEST(test_window_around_the_function),
+        TEST(test_overlapping_regions),
+        TEST(test_left_open),
+        TEST(test_driver),
+        TEST(test_ranges),
+        TEST(test_overlapping_ranges),
+        TEST(test_ranges_that_differ),
+        TEST(test_graph),
+        TEST(test_evicting_kernel),
+        TEST(test_evicting_kernel_in_windows),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
