@@ -147,7 +147,7 @@ static void wrong_names(void **state) {
     OK(cupti.ProfilerHostGetMetricProperties(&p));
     assert_string_equal(p.pDimUnit, "byte/second");
     PARAMS(Profiler_Host_Initialize, h, .pChipName = "XX100");
-    assert_int_equal(cupti.ProfilerHostInitialize(&h), CUPTI_ERROR_INVALID_CHIP_NAME);
+    assert_int_equal(cupti.ProfilerHostInitialize(&h), 46);
 }
 
 static void one_pass_appends(void **state) {

@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -58,13 +59,13 @@ static void load_cupti(const char *path, uint32_t expected) {
 
 static void versions_differ(void **state) {
     char path[4096];
+    const char *given_path = getenv("WARPMETER_LIBCUPTI");
     (void)state;
-    strncpy(path, getenv("WARPMETER_LIBCUPTI"), sizeof path - 1);
-    path[sizeof path - 1] = '\0';
-    load_cupti(path, 130001);
+    assert_non_null(given_path);
+    snprintf(path, sizeof path, "%s", given_path ? given_path : "");
     path[strlen(path) - 1] = '2';
     load_cupti(path, 24);
-    load_cupti(getenv("WARPMETER_LIBCUPTI"), 130001);
+    load_cupti(given_path, 130001);
 }
 
 static void failures_to_order(void **state) {
@@ -131,6 +132,13 @@ static void on_call(void *user, CUpti_CallbackDomain domain, CUpti_CallbackId cb
     assert_ptr_equal(d->context, context);
     if (cbid == CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel)
         s->grid_y = ((const cuLaunchKernel_params *)d->functionParams)->gridDimY;
+}
+
+static void ignore_call(void *user, CUpti_CallbackDomain domain, CUpti_CallbackId cbid, const void *data) {
+    (void)user;
+    (void)domain;
+    (void)cbid;
+    (void)data;
 }
 
 static void callbacks_see_launches(void **state) {
@@ -308,6 +316,36 @@ static void held_kernels_block(void **state) {
     assert_true(fake_now() >= t0 + 2 * FAKE_KERNEL_NS - 2 * FAKE_LAUNCH_NS);
 }
 
+static void *launch_many(void *c) {
+    (void)cuCtxPushCurrent(c);
+    for (int i = 0; i < 8; i++) {
+        launch("k", NULL);
+        if (i % 4 == 3) (void)cuCtxSynchronize();
+        if (i % 4 == 1) (void)cupti.ActivityFlushAll(0);
+    }
+    return NULL;
+}
+
+static void threads_launch(void **state) {
+    pthread_t threads[6];
+    CUpti_SubscriberHandle subscriber;
+    (void)state;
+    record(2048);
+    OK(cupti.Subscribe(&subscriber, ignore_call, NULL));
+    OK(cupti.EnableCallback(1, subscriber, CUPTI_CB_DOMAIN_DRIVER_API,
+                            CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel));
+    for (int i = 0; i < 6; i++) OK(pthread_create(&threads[i], NULL, launch_many, context));
+    for (int i = 0; i < 6; i++) pthread_join(threads[i], NULL);
+    OK(cuCtxSynchronize());
+    OK(cupti.ActivityFlushAll(0));
+    assert_int_equal(kernel_count, 48);
+    assert_int_equal(fake_records(), 48);
+    assert_int_equal(fake_callbacks(), 96);
+    assert_int_equal(fake_buffers_out() + fake_callbacks_active(), 0);
+    for (size_t i = 0; i < kernel_count; i++)
+        for (size_t k = 0; k < i; k++) assert_true(kernels[k].correlationId != kernels[i].correlationId);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(symbols_are_there),
@@ -319,6 +357,7 @@ int main(void) {
         cmocka_unit_test_setup(records_go_wrong, fresh),
         cmocka_unit_test_setup(graphs_have_nodes, fresh),
         cmocka_unit_test_setup(held_kernels_block, fresh),
+        cmocka_unit_test_setup(threads_launch, fresh),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -18,7 +18,7 @@ CUptiResult cuptiGetVersion(uint32_t *out) {
 
 CUptiResult cuptiGetResultString(CUptiResult code, const char **out) {
     ENTER(cuptiGetResultString);
-    if (code < CUPTI_SUCCESS || (code > CUPTI_ERROR_INVALID_CHIP_NAME && code != CUPTI_ERROR_UNKNOWN))
+    if (code < CUPTI_SUCCESS || (code > INVALID_CHIP_NAME && code != CUPTI_ERROR_UNKNOWN))
         return CUPTI_ERROR_INVALID_PARAMETER;
     switch (code) {
     case CUPTI_SUCCESS: *out = "CUPTI_SUCCESS"; break;

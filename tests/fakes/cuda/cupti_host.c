@@ -16,7 +16,7 @@ CUptiResult cuptiProfilerHostInitialize(CUpti_Profiler_Host_Initialize_Params *p
     ENTER(cuptiProfilerHostInitialize);
     if (!SIZED(params, CUpti_Profiler_Host_Initialize_Params)) return CUPTI_ERROR_INVALID_PARAMETER;
     const char *chip = fakei_chip(params->pChipName);
-    if (!chip) return CUPTI_ERROR_INVALID_CHIP_NAME;
+    if (!chip) return INVALID_CHIP_NAME;
     params->pHostObject = fakei_calloc(1, sizeof *params->pHostObject);
     params->pHostObject->chip = chip;
     return CUPTI_SUCCESS;

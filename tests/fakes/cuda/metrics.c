@@ -1,4 +1,5 @@
 /* The chips, and what each can count: a small part of what real ones can, under the same names. */
+#include <stdio.h>
 #include <string.h>
 
 #include "fake_state.h"
@@ -95,10 +96,9 @@ const char *fakei_chip(const char *name) {
 }
 
 static bool chip_has(const char *chip, const fakei_metric *m) {
-    char blanked[16] = " ";
+    char blanked[16];
     if (!m->chips) return true;
-    strncat(blanked, chip, sizeof blanked - 3);
-    strcat(blanked, " ");
+    snprintf(blanked, sizeof blanked, " %s ", chip);
     return strstr(m->chips, blanked) != NULL;
 }
 

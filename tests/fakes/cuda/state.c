@@ -219,12 +219,12 @@ static void obey_value(const char *key, char *value, const char *word) {
         fail_from_word(key, value, word);
 }
 
-static void obey(char *word) {
-    const char *whole = fakei_intern(word);
-    char *value = strchr(word, '=');
+static void obey(char *key) {
+    const char *word = fakei_intern(key);
+    char *value = strchr(key, '=');
     if (value) {
         *value = '\0';
-        obey_value(word, value + 1, whole);
+        obey_value(key, value + 1, word);
     } else if (strcmp(word, "stub") == 0) {
         fake_stub(true);
     } else if (strcmp(word, "subscriber") == 0) {
