@@ -11,6 +11,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <mutex>
 #include <string>
 #include <unistd.h>
 #include <vector>
@@ -107,7 +108,18 @@ class Table {
 
 /* ---- sessions ---- */
 
-static inline void print_log(void *, wm_log_level, const char *line) { std::printf("        %s\n", line); }
+/* What sessions said, line by line. */
+static std::string session_log;
+static std::mutex session_log_mutex;
+static inline void print_log(void *, wm_log_level, const char *line) {
+    std::lock_guard<std::mutex> lock(session_log_mutex);
+    std::printf("        %s\n", line);
+    session_log.append(line).append("\n");
+}
+static inline bool was_logged(const char *text) {
+    std::lock_guard<std::mutex> lock(session_log_mutex);
+    return session_log.find(text) != std::string::npos;
+}
 
 class Session {
   public:
