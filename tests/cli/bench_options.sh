@@ -39,6 +39,14 @@ refuse '--color takes' --color blue
 refuse 'the suffix' --out table.xyz
 refuse "cannot write '/nonexistent/t.csv'" --out /nonexistent/t.csv
 refuse '--samples takes a file that ends in .csv' --samples s.json
+refuse 'the suffix' --kernels table.xyz
+refuse "--kernels 'k.gbench.json': gbench-json holds tables of results only" --kernels k.gbench.json
+refuse "cannot write '/nonexistent/k.csv'" --kernels /nonexistent/k.csv
+refuse "--out and --kernels name the same file, 't.csv'" --out t.csv --kernels t.csv
+refuse "--samples 't.csv' and --kernels './t.csv' are the same file" --samples t.csv --kernels ./t.csv
+refuse '--scope takes process or thread' --scope gpu
+refuse '--replay takes auto, stacked, window, kernel or range' --replay twice
+refuse '--combine takes HOW or METRIC=HOW' --combine a=b
 refuse "--out 't.csv' is there twice" --out t.csv --out t.csv
 refuse "--out and --samples name the same file, 't.csv'" --out t.csv --samples t.csv
 refuse 'it may read time, flop_rate, byte_rate, item_rate, n' --derive 'x = q/time'

@@ -69,6 +69,21 @@ try sh -c 'ulimit -f 1; exec bench_cli -b manual -a n=[1:200] --format csv'
 expect_status 4
 expect_error 'File too large'
 
+# No device worked: a table of kernels without rows.
+try bench_cli -b manual -q --filter 'n=1$' --out t.json --kernels k.csv
+expect_status 0
+expect_silent
+[ "$(wc -l <k.csv)" -eq 1 ] || complain 'k.csv is not a header alone'
+grep -q '"kind": "kernels"' k.csv.context.json || complain 'k.csv has no context beside it'
+grep -q '"key": "command", .*--kernels k.csv' k.csv.context.json || complain 'k.csv does not know its command'
+try warpmeter convert k.csv k.json
+expect_status 0
+try bench_cli -b manual -q --filter 'n=1$' --out t.json --kernels /dev/full
+expect_status 2
+try sh -c 'ln -sf /dev/full full.csv; bench_cli -b manual -q --filter "n=1$" --out t.json --kernels full.csv'
+expect_status 4
+expect_error 'No space left on device'
+
 # A stream that is closed does not lend its number to a file.
 try sh -c 'bench_cli -b mixed --samples closed.csv <&- 2>&-'
 expect_status 1
