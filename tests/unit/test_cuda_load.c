@@ -598,6 +598,22 @@ static void doctor_tells_what_is_wrong(void) {
     wmi_probe_free(&probe);
 }
 
+static void doctor_parts_reason_and_remedy_of_messages(void) {
+    wmi_probe probe = {0};
+    use_fakes();
+    setenv("CUDA_VISIBLE_DEVICES", "7", 1);
+    fake_devices(NULL, 0);
+    fake_cupti_version(23);
+    wmi_cuda_probe(&probe);
+    CHECK_TEXT(find(&probe, "libcuda")->reason,
+               "cuInit: CUDA_ERROR_NO_DEVICE: CUDA_VISIBLE_DEVICES is '7' and leaves no device");
+    CHECK_TEXT(find(&probe, "libcuda")->remedy, "unset it, or name one that nvidia-smi -L lists");
+    CHECK_HAS(find(&probe, "libcupti")->reason, "12.6 or newer is needed");
+    CHECK(strncmp(find(&probe, "libcupti")->remedy, "install ", 8) == 0);
+    CHECK(probe.n == 2);
+    wmi_probe_free(&probe);
+}
+
 static void doctor_parts_reason_and_remedy(void) {
     wmi_probe probe = {0};
     use_fakes();
@@ -642,6 +658,7 @@ static void doctor_parts_reason_and_remedy(void) {
     X(other_codes_have_the_vendors_name)                                                                     \
     X(doctor_tells_of_all)                                                                                   \
     X(doctor_tells_what_is_wrong)                                                                            \
+    X(doctor_parts_reason_and_remedy_of_messages)                                                            \
     X(doctor_parts_reason_and_remedy)
 
 int main(void) {

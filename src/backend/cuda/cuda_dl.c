@@ -51,11 +51,10 @@ static wm_status open_library(wm_error *err) {
 static wm_status no_device(wm_error *err) {
     const char *visible = getenv("CUDA_VISIBLE_DEVICES");
     if (!visible) return wmi_cuda_error(err, false, CUDA_ERROR_NO_DEVICE, "cuInit");
-    return wmi_error_set(
-        err, WM_EUNSUPPORTED, CUDA_ERROR_NO_DEVICE,
-        "cuInit: CUDA_ERROR_NO_DEVICE (CUDA_VISIBLE_DEVICES is '%.100s', which leaves no device; "
-        "unset it, or name one that nvidia-smi -L lists)",
-        visible);
+    return wmi_error_set(err, WM_EUNSUPPORTED, CUDA_ERROR_NO_DEVICE,
+                         "cuInit: CUDA_ERROR_NO_DEVICE: CUDA_VISIBLE_DEVICES is '%.100s' and leaves no "
+                         "device; unset it, or name one that nvidia-smi -L lists",
+                         visible);
 }
 
 static wm_status initialise(wm_error *err) {

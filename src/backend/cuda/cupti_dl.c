@@ -54,15 +54,16 @@ static wm_status check_version(void *handle, const char *where, wm_error *err) {
     CUptiResult code = get_version(&number);
     if (code != CUPTI_SUCCESS)
         return wmi_error_set(err, WM_EUNSUPPORTED, (int)code,
-                             "libcupti at %.200s does not start (cuptiGetVersion gave %d): newer ones need "
-                             "NVIDIA's driver even to list metrics; 12.6 and 13.0 do not",
+                             "libcupti at %.100s does not start (cuptiGetVersion gave %d), since newer ones "
+                             "need NVIDIA's driver even to list metrics; install the driver, or set "
+                             "WARPMETER_LIBCUPTI to the path of an older one, such as 13.0",
                              where, (int)code);
     char name[16];
     wmi_cupti_version_name(number, name);
     if (number < OLDEST)
         return wmi_error_set(
             err, WM_EUNSUPPORTED, 0,
-            "libcupti at %.200s is of CUDA %s, and 12.6 or newer is needed: install python3's "
+            "libcupti at %.100s is of CUDA %s, and 12.6 or newer is needed; install python3's "
             "nvidia-cuda-cupti or a newer CUDA toolkit, or set WARPMETER_LIBCUPTI to the path of one",
             where, name);
     memcpy(version_text, name, sizeof name);

@@ -14,7 +14,18 @@ static void add_absent(wmi_probe *out, const char *item, const char *reason, con
     wmi_probe_add(out, "cuda", item, WMI_STATE_ABSENT, reason, remedy, "%s", "");
 }
 
-/* What wmi_cuda_error made is taken apart again, for the remedy has a field of its own. */
+/* A message that has a remedy has it after the first semicolon. */
+static void add_message(wmi_probe *out, const char *item, const char *message) {
+    const char *semicolon = strstr(message, "; ");
+    char reason[256];
+    size_t n = semicolon ? (size_t)(semicolon - message) : strlen(message);
+    if (n >= sizeof reason) n = sizeof reason - 1;
+    memcpy(reason, message, n);
+    reason[n] = '\0';
+    add_absent(out, item, reason, semicolon ? semicolon + 2 : "");
+}
+
+/* What wmi_cuda_error has put together is taken apart again, for the remedy has a field of its own. */
 static void add_failure(wmi_probe *out, const char *item, const wm_error *why, bool cupti) {
     const wmi_cuda_code *known = wmi_cuda_code_find(cupti, why->native_code);
     char text[sizeof why->message];
@@ -24,7 +35,7 @@ static void add_failure(wmi_probe *out, const char *item, const wm_error *why, b
         snprintf(text, sizeof text, "%s: %s", known->name, known->why);
         add_absent(out, item, text, known->remedy);
     } else {
-        add_absent(out, item, why->message, "");
+        add_message(out, item, why->message);
     }
 }
 
