@@ -236,7 +236,11 @@ wm_status wmi_measure_open(wmi_samples *samples, const char *const *names, size_
     if (s == WM_OK) s = sources_plan(m, err);
     /* With nothing that can be had the function still runs, so that rows can say why. */
     const wmi_pass clean = {.window = WMI_WINDOW_CONFIG};
-    if (s == WM_OK && m->pass_count == 0 && !pass_add(m, &clean)) s = wmi_error_nomem(err);
+    if (s == WM_OK && m->pass_count == 0) {
+        wmi_joint_pass *only = pass_add(m, &clean);
+        if (only) only->host = true;
+        if (!only) s = wmi_error_nomem(err);
+    }
     if (s != WM_OK) {
         wmi_measure_close(m);
         return s;

@@ -3,11 +3,6 @@
 
 #include "sweep/sweep.h"
 
-static const char *window_name(wmi_window_kind kind) {
-    static const char *const names[] = {"sweep", "configuration", "run", "region"};
-    return names[kind];
-}
-
 static wm_status row_add(const wm_sweep *sweep, wm_table *t, const wmi_gauge *g) {
     const wmi_joint_pass *pass = g->pass >= 0 ? &sweep->measure->passes[g->pass] : NULL;
     const wm_value none = wmi_null(WM_REASON_NOT_APPLICABLE);
@@ -17,7 +12,7 @@ static wm_status row_add(const wm_sweep *sweep, wm_table *t, const wmi_gauge *g)
         wmi_str(g->about.unit),
         wmi_str(g->about.backend),
         pass ? wmi_i64(g->pass) : wmi_null(g->reason),
-        pass ? wmi_str(window_name(pass->window)) : none,
+        pass ? wmi_str(wmi_window_text(pass->window)) : none,
         pass ? wmi_bool(pass->disturbs) : none,
         pass ? none : wmi_str(g->why ? g->why : wm_reason_text(g->reason)),
     };
@@ -36,7 +31,7 @@ static const char *order_name(wmi_order order) {
 /* What evicting the caches once costs: done here, since it depends on the machine alone. */
 static double eviction_s(const wm_sweep *sweep) {
     wmi_evictor *e = NULL;
-    if (sweep->options.cache_clear != 1) return 0;
+    if (!wmi_sweep_evicts(sweep)) return 0;
     if (wmi_evictor_create(&sweep->session->machine, &e, NULL, NULL) != WM_OK) return 0;
     const uint64_t begin = wmi_monotonic_ns();
     wmi_evictor_run(e);

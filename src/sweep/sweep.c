@@ -181,6 +181,12 @@ static wm_status measuring_make(wm_sweep *sweep, const wm_benchmark *bench, wm_e
 
 /* ---- caches and processors ---- */
 
+bool wmi_sweep_evicts(const wm_sweep *sweep) {
+    bool host = false;
+    for (size_t i = 0; i < sweep->measure->pass_count; i++) host |= sweep->measure->passes[i].host;
+    return host && sweep->options.cache_clear == 1;
+}
+
 static wm_status machine_prepare(wm_sweep *sweep, wm_error *err) {
     const wmi_options *o = &sweep->options;
     if (o->pin >= 0 && !o->profile) {
@@ -188,7 +194,7 @@ static wm_status machine_prepare(wm_sweep *sweep, wm_error *err) {
         const wm_status status = wmi_pin(o->pin, err);
         if (status != WM_OK) return status;
     }
-    if (o->cache_clear != 1 || o->profile) return WM_OK;
+    if (!wmi_sweep_evicts(sweep) || o->profile) return WM_OK;
     return wmi_evictor_create(&sweep->session->machine, &sweep->evictor, &sweep->evictor_bytes, err);
 }
 

@@ -97,6 +97,8 @@ void wmi_point_fini(wmi_point *p);
  *  nothing the second time. */
 wm_status wmi_sweep_settle(wm_sweep *sweep, wm_error *err);
 
+/** Are this machine's caches to be evicted? Not where all that is measured is a device's. */
+bool wmi_sweep_evicts(const wm_sweep *sweep);
 /** What the first step needs: settled configurations, caches, the loop nest. */
 wm_status wmi_sweep_begin(wm_sweep *sweep, wm_error *err);
 /** Does a point need this run in this pass? For the cursor; user: the sweep. */
