@@ -171,13 +171,14 @@ static void look_at_program(hunt *h) {
 }
 
 /* Is there any Python below the prefix of PREFIX/bin/python3? Where pyenv answers for it there is not. */
-static bool has_packages(const char *python) {
+static bool has_packages(hunt *h, const char *python) {
     wmi_buf pattern = WMI_BUF_INIT;
     glob_t matches;
     wmi_buf_add(&pattern, python, parent(python, parent(python, strlen(python))));
     wmi_buf_str(&pattern, "/lib*/python3*");
     bool found = !pattern.failed && glob(pattern.data, GLOB_NOSORT, NULL, &matches) == 0;
     if (found) globfree(&matches);
+    h->failed |= pattern.failed;
     wmi_buf_free(&pattern);
     return found;
 }
@@ -187,7 +188,7 @@ static bool look_at_python_in(hunt *h, const char *folder, size_t n) {
     if (n == 0 || n >= PATH_MAX) return false;
     snprintf(python, sizeof python, "%s%.*s/python3", h->system->root, (int)n, folder);
     char *resolved = realpath(python, NULL);
-    bool found = resolved && (has_packages(python) || has_packages(resolved));
+    bool found = resolved && (has_packages(h, python) || has_packages(h, resolved));
     if (found) {
         look_beside_python(h, python);
         look_beside_python(h, resolved);
