@@ -94,7 +94,7 @@ bool wmi_schema_complete(const wm_table *t);
     X(THREADS, "threads", WM_I64, "", "most threads that entered the region in one run")                     \
     X(SHARED, "shared", WM_BOOL, "", "whether other work shared the device")                                 \
     X(BACKEND, "backend", WM_STR, "", "what measured it")                                                    \
-    X(TIMER, "timer", WM_STR, "", "source of a time: tsc, cntvct, monotonic, cupti or manual")                      \
+    X(TIMER, "timer", WM_STR, "", "source of a time: tsc, cntvct, monotonic, cupti or manual")               \
     X(BATCH, "batch", WM_I64, "", "repetitions behind one sample")                                           \
     X(EVALUATED, "evaluated", WM_STR, "",                                                                    \
       "derived metrics: samples or summary, what the formula was applied to")                                \
