@@ -30,8 +30,9 @@ static wmi_launch_hooks hooks;
 static uint64_t window; /* what `generation` is until the next stop */
 
 /* Under the lock. */
-static uint64_t generation;              /* of the log: changes at every start and stop */
-static const wmi_launch_thread *at_turn; /* whose launch it is, in a counter window */
+static uint64_t generation;               /* of the log: changes at every start and stop */
+static const wmi_launch_thread *at_turn;  /* whose launch it is, in a counter window */
+static uint64_t next_ticket, next_served; /* of those that wait for their turn */
 static wmi_launch *times;
 static size_t times_n, times_cap;
 static bool times_sorted = true;
@@ -142,12 +143,21 @@ static uint8_t kind_of(const wmi_launch_form *form) {
     }
 }
 
-/* Wait until no other launch is at work. false: the log was stopped meanwhile. */
+/* Wait until no other launch is at work, and all that came earlier were; else one thread in a loop
+ * could keep the others out. false: the log was stopped meanwhile. */
 static bool take_turn(wmi_launch_thread *t) {
     pthread_mutex_lock(&lock);
-    while (at_turn && generation == t->generation) pthread_cond_wait(&turn, &lock);
     t->ordered = generation == t->generation;
-    if (t->ordered) at_turn = t;
+    if (t->ordered) {
+        const uint64_t ticket = next_ticket++;
+        while (generation == t->generation && (at_turn || ticket != next_served))
+            pthread_cond_wait(&turn, &lock);
+        t->ordered = generation == t->generation;
+    }
+    if (t->ordered) {
+        at_turn = t;
+        next_served++;
+    }
     pthread_mutex_unlock(&lock);
     return t->ordered;
 }
@@ -155,6 +165,7 @@ static bool take_turn(wmi_launch_thread *t) {
 static void begin_work(wmi_launch_thread *t, const wmi_launch_form *form, const CUpti_CallbackData *data,
                        bool in_order) {
     const bool runs = form->kind == WMI_FORM_KERNEL || form->kind == WMI_FORM_GRAPH;
+    t->open = true; /* from here on calls of the driver by this thread are within the launch */
     t->correlation = data->correlationId;
     t->attached = atomic_load(&attached);
     t->ordered = false;
@@ -167,7 +178,10 @@ static void begin_work(wmi_launch_thread *t, const wmi_launch_form *form, const 
         if (form->kind == WMI_FORM_KERNEL && data->symbolName) t->shape.name = wmi_intern(data->symbolName);
         wmi_launch_form_shape(form, data->functionParams, &t->shape);
     }
-    if (in_order && !take_turn(t)) return;
+    if (in_order && !take_turn(t)) {
+        t->open = false;
+        return;
+    }
     if (hooks.before && runs && !t->captured && t->placed) {
         hooks.before(hooks.user, wmi_met_context_at(t->shape.context), &t->shape,
                      wmi_entry_in_region(t->shape.entry));
@@ -175,7 +189,6 @@ static void begin_work(wmi_launch_thread *t, const wmi_launch_form *form, const 
     uint64_t now = 0;
     (void)wmi_cupti.GetTimestamp(&now);
     t->call_ns = (int64_t)now;
-    t->open = true;
     if (!runs) return;
     const char *name = form->kind == WMI_FORM_KERNEL ? data->symbolName : NULL;
     atomic_store_explicit(&t->name, name ? name : data->functionName, memory_order_relaxed);
@@ -218,7 +231,7 @@ static void on_end(const CUpti_CallbackData *data) {
     }
     if (t->ordered && at_turn == t) {
         at_turn = NULL;
-        pthread_cond_signal(&turn);
+        pthread_cond_broadcast(&turn);
     }
     pthread_mutex_unlock(&lock);
 }
@@ -270,6 +283,7 @@ void wmi_launches_stop(void) {
     pthread_mutex_lock(&lock);
     atomic_store(&mode, WMI_LAUNCHES_OFF);
     generation++;
+    next_ticket = next_served = 0; /* all that wait go away */
     pthread_cond_broadcast(&turn);
     pthread_mutex_unlock(&lock);
     for (wmi_launch_thread *t = wmi_launch_threads(); t; t = atomic_load(&t->next)) {

@@ -14,6 +14,9 @@
 /** Register the buffer callbacks; counted. After wmi_launches_attach. WM_ENOMEM; WM_EBUSY. */
 wm_status wmi_records_attach(wm_error *err);
 void wmi_records_detach(void);
+/** What the last attach found wrong in WARPMETER_CUDA_BUFFER (bytes of a buffer: 64 KiB to 1 GiB)
+ *  and WARPMETER_KERNEL_RECORDS, in one line: what is used instead. "": nothing. */
+const char *wmi_records_warning(void);
 /** Switch records of kernels, copies and sets on (stays on until detached: switching on costs
  *  the next kernel milliseconds). WM_OK, or CUPTI's failure. */
 wm_status wmi_records_enable(wm_error *err);
@@ -28,7 +31,9 @@ wm_status wmi_records_enable(wm_error *err);
  *  stopped meanwhile).
  *  WM_ENOMEM: what was joined so far stays in *out. */
 wm_status wmi_records_collect(const wmi_device_opts *opts, wmi_drained *out, wm_error *err);
-/** Throw away what came (of a pass that is not read). */
+/** Wait for the device and throw away what came: after a pass that is not read, and before one
+ *  that is read if something may have been launched since the last (records of graphs of then
+ *  could make those of graphs in the pass doubtful). */
 void wmi_records_discard(void);
 /** Records that CUPTI or the limit dropped, since the last call. The limit is
  *  WARPMETER_KERNEL_RECORDS in a run (default 4,000,000): recorded + dropped = launched. */
