@@ -624,9 +624,27 @@ WM_API wm_status wm_table_compare(const wm_table *baseline, const wm_table *cont
 /** What this machine can measure, what it cannot, why, and what to do about it,
  *  as a table (kind "doctor"). May load libraries; makes no device context. */
 WM_API wm_status wm_doctor(wm_table **out, wm_error *err);
-/** The metrics whose names match a shell pattern (NULL: all), as a table (kind
- *  "metrics"). */
-WM_API wm_status wm_metrics(const char *pattern, wm_table **out, wm_error *err);
+
+typedef struct wm_metrics_opts {
+    size_t struct_size;
+    const char
+        *pattern;     /**< a shell pattern on names; NULL: all. An accelerator's metrics that come with
+                           several rollups are listed with the usual one, unless the pattern asks for others */
+    const char *chip; /**< an accelerator's chip, such as "GH100", whether or not it is here: list what it
+                           can count; NULL: what this machine can */
+} wm_metrics_opts;
+#define WM_METRICS_OPTS_INIT                                                                                 \
+    { sizeof(wm_metrics_opts), NULL, NULL }
+/** The metrics that there are, as a table (kind "metrics"). `opts` may be NULL.
+ *  Returns  WM_OK; WM_ENOTFOUND (no such chip: gives the nearest); WM_EUNSUPPORTED (chips
+ *           cannot be asked about here, and why); WM_EINVAL; WM_EIO; WM_ENOMEM. */
+WM_API wm_status wm_metrics(const wm_metrics_opts *opts, wm_table **out, wm_error *err);
+/** The passes over the program that a set of metrics takes, on this machine or on `chip`, as
+ *  a table (kind "plan") with a row for each metric: its pass, or why it cannot be had. `list`
+ *  is what --metrics takes. The context holds how many passes there are, and how many of
+ *  them read an accelerator's counters.
+ *  Returns  as wm_metrics; also WM_ENOTFOUND and WM_EINVAL for a name that is no metric. */
+WM_API wm_status wm_metrics_plan(const char *list, const char *chip, wm_table **out, wm_error *err);
 
 #ifdef __cplusplus
 }

@@ -59,6 +59,8 @@ typedef enum wmi_window_kind {
     WMI_WINDOW_RUN,
     WMI_WINDOW_REGION
 } wmi_window_kind;
+/** "sweep", "configuration", "run", "region". */
+const char *wmi_window_text(wmi_window_kind kind);
 typedef struct wmi_window {
     wmi_window_kind kind;
     int32_t pass; /* the backend's own pass number */
@@ -196,5 +198,6 @@ extern const wmi_backend_ops *const wmi_backends[];
 /** Ask all of them what is here; those that were left out of the build say so too. */
 void wmi_backends_probe(wmi_probe *out);
 extern const wmi_backend_ops wmi_cpu_backend;
+extern const wmi_backend_ops wmi_cuda_backend; /* only with CUDA's headers */
 
 #endif

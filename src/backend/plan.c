@@ -34,3 +34,8 @@ void wmi_plan_free(wmi_plan *plan) {
     free(plan->passes);
     memset(plan, 0, sizeof *plan);
 }
+
+const char *wmi_window_text(wmi_window_kind kind) {
+    static const char *const names[] = {"sweep", "configuration", "run", "region"};
+    return names[kind];
+}

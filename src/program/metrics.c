@@ -5,6 +5,7 @@
 #include "backend/backend.h"
 #include "formula/formula.h"
 #include "input/groups.h"
+#include "program/program.h"
 #include "session/measure.h"
 #include "table/table.h"
 
@@ -44,30 +45,48 @@ static wm_status check_gauges(const wmi_measure *m, wm_error *err) {
     return WM_OK;
 }
 
-/* Can all that the group asks for be had? A plan is made, as for a sweep; *err says what
+/* Can all that the group asks for be had here? A plan is made, as for a sweep; *err says what
  * stands in its way. */
-static wm_status check_group(const wmi_group *g, wm_error *err) {
-    const char *version, *path;
+static wm_status check_here(const wmi_group *g, wm_error *err) {
     const wmi_measure_opts opts = {0};
     wmi_measure *m = NULL;
-    wm_status status = g->derive.n > 0 ? wmi_formula_library(&version, &path, err) : WM_OK;
-    if (status != WM_OK) return status;
     wmi_samples *samples = wmi_samples_create();
     if (!samples) return wmi_error_nomem(err);
-    status = wmi_measure_open(samples, (const char *const *)g->metrics.v, g->metrics.n, &opts, &m, err);
+    wm_status status =
+        wmi_measure_open(samples, (const char *const *)g->metrics.v, g->metrics.n, &opts, &m, err);
     if (status == WM_OK) status = check_gauges(m, err);
     wmi_measure_close(m);
     wmi_samples_destroy(samples);
     return status;
 }
 
-static wm_status add_group(wm_table *t, const char *name, const char *shown) {
+/* WM_ENOTFOUND: it is not a group of that chip's metrics. */
+static wm_status check_on(const wmi_group *g, const char *chip) {
+    for (size_t i = 0; i < g->metrics.n; i++) {
+        const wm_status status = wmi_measure_knows((void *)(uintptr_t)chip, g->metrics.v[i]);
+        if (status != WM_OK) return status == WM_ENOMEM ? status : WM_ENOTFOUND;
+    }
+    return WM_OK;
+}
+
+static wm_status check_group(wmi_group *g, const char *chip, wm_error *err) {
+    const char *version, *path;
+    wm_status status = wmi_group_choose(g, wmi_measure_knows, (void *)(uintptr_t)chip, err);
+    if (status == WM_OK && chip) status = check_on(g, chip);
+    if (status == WM_OK && g->derive.n > 0) status = wmi_formula_library(&version, &path, err);
+    if (status == WM_OK && !chip) status = check_here(g, err);
+    return status;
+}
+
+static wm_status add_group(wm_table *t, const char *name, const char *chip, const char *shown) {
     wmi_group g = {0};
     wm_error why = WM_ERROR_INIT;
     wm_status status = wmi_group_load(name, &g, &why);
     bool loaded = status == WM_OK;
-    if (loaded) status = check_group(&g, &why);
-    if (status != WM_ENOMEM) {
+    if (loaded) status = check_group(&g, chip, &why);
+    if (chip && (!loaded || status == WM_ENOTFOUND)) {
+        status = status == WM_ENOMEM ? status : WM_OK; /* the listing of a chip is of its groups alone */
+    } else if (status != WM_ENOMEM) {
         wmi_metric m = {.name = shown, .unit = "", .text = loaded ? g.text : NULL, .backend = ""};
         status = add_metric(t, &m, status == WM_OK, why.message);
     }
@@ -75,7 +94,7 @@ static wm_status add_group(wm_table *t, const char *name, const char *shown) {
     return status;
 }
 
-static wm_status add_groups(wm_table *t, const char *pattern, wm_error *err) {
+static wm_status add_groups(wm_table *t, const wm_metrics_opts *o, wm_error *err) {
     wmi_list names = {NULL, 0, 0};
     wmi_buf shown = WMI_BUF_INIT;
     wm_status status = wmi_group_names(&names, err);
@@ -84,8 +103,8 @@ static wm_status add_groups(wm_table *t, const char *pattern, wm_error *err) {
         wmi_buf_printf(&shown, "group:%s", names.v[i]);
         if (shown.failed) {
             status = WM_ENOMEM;
-        } else if (!pattern || fnmatch(pattern, shown.data, 0) == 0) {
-            status = add_group(t, names.v[i], shown.data);
+        } else if (!o->pattern || fnmatch(o->pattern, shown.data, 0) == 0) {
+            status = add_group(t, names.v[i], o->chip, shown.data);
         }
     }
     wmi_buf_free(&shown);
@@ -95,22 +114,36 @@ static wm_status add_groups(wm_table *t, const char *pattern, wm_error *err) {
 
 /* ---- the table ---- */
 
-/* ---- the table ---- */
-
-static wm_status list_all(const char *pattern, const wmi_metric_list *list, wm_error *err) {
+static wm_status list_here(const wm_metrics_opts *o, const wmi_metric_list *list, wm_error *err) {
     wm_status status = WM_OK;
     for (const wmi_backend_ops *const *b = wmi_backends; *b && status == WM_OK; b++)
-        status = (*b)->list(NULL, pattern, list, err);
+        status = (*b)->list(NULL, o->pattern, list, err);
     return status;
 }
 
-wm_status wm_metrics(const char *pattern, wm_table **out, wm_error *err) {
+/* The chip is one backend's. */
+static wm_status list_chip(const wm_metrics_opts *o, const wmi_metric_list *list, wm_error *err) {
+    wm_error why = WM_ERROR_INIT;
+    wm_status status = wmi_no_chips(&why);
+    for (const wmi_backend_ops *const *b = wmi_backends; *b; b++) {
+        if (!(*b)->plan_on) continue;
+        status = (*b)->list(o->chip, o->pattern, list, &why);
+        if (status != WM_ENOTFOUND) break;
+    }
+    if (status != WM_OK && err) *err = why;
+    return status;
+}
+
+wm_status wm_metrics(const wm_metrics_opts *opts, wm_table **out, wm_error *err) {
+    wm_metrics_opts o = WM_METRICS_OPTS_INIT;
     if (!out) return wmi_error_set(err, WM_EINVAL, 0, "wm_metrics needs a place for the table");
+    if (opts) memcpy(&o, opts, opts->struct_size < sizeof o ? opts->struct_size : sizeof o);
     wm_table *t = wmi_schema_table(wmi_schema_of("metrics"), 0, NULL, NULL);
     const wmi_metric_list list = {t, add_metric};
     wm_status status = t ? wmi_table_set_context(t, "version", wmi_str(wm_version())) : WM_ENOMEM;
-    if (status == WM_OK) status = add_groups(t, pattern, err);
-    if (status == WM_OK) status = list_all(pattern, &list, err);
+    if (status == WM_OK && o.chip) status = wmi_table_set_context(t, "chip", wmi_str(o.chip));
+    if (status == WM_OK) status = add_groups(t, &o, err);
+    if (status == WM_OK) status = o.chip ? list_chip(&o, &list, err) : list_here(&o, &list, err);
     if (status == WM_OK) {
         *out = t;
     } else {

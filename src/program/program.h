@@ -68,6 +68,11 @@ wm_status wmi_sample_file_add(wmi_sample_file *f, const wmi_samples *samples, ui
 /** Writes the context again, which has more in it by now. NULL is fine. */
 wm_status wmi_sample_file_close(wmi_sample_file *f, wm_error *err);
 
+/* ---- chips (metrics_plan.c) ---- */
+
+/** WM_EUNSUPPORTED: no backend of this build can be asked about chips. */
+wm_status wmi_no_chips(wm_error *err);
+
 /* ---- listings (listing.c); to `out` ---- */
 
 void wmi_list_benchmarks(wmi_buf *out);

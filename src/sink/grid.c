@@ -86,6 +86,10 @@ static wmi_style style_of(const wm_column *c, wm_value v) {
     return WMI_STYLE_PLAIN;
 }
 
+static bool is_prose(const char *column) {
+    return strcmp(column, "reason") == 0 || strcmp(column, "text") == 0;
+}
+
 static bool is_number(wm_type type) { return type == WM_I64 || type == WM_F64; }
 
 static void add_cell(grid *g, size_t row, size_t at) {
@@ -101,6 +105,7 @@ static void fill(grid *g) {
     for (size_t i = 0; i < g->count; i++) {
         wmi_show_text(&g->text, g->shown[i].is.name, g->report->unicode);
         wmi_report_column_add(g->report, g->text.len ? g->text.data : "", is_number(g->shown[i].is.type));
+        if (is_prose(g->shown[i].is.name)) wmi_report_column_prose(g->report);
         g->text.len = 0;
     }
     for (size_t row = 0; row < wm_table_rows(g->table) && !g->report->failed; row++) {

@@ -47,7 +47,13 @@ void wmi_report_column_add(wmi_report *r, const char *header, bool number) {
     r->failed = !columns;
     if (r->failed) return;
     b->columns = columns;
-    b->columns[b->column_count++] = (wmi_report_column){keep(r, header, strlen(header)), number};
+    b->columns[b->column_count++] = (wmi_report_column){keep(r, header, strlen(header)), number, false};
+}
+
+void wmi_report_column_prose(wmi_report *r) {
+    if (r->failed) return;
+    wmi_block *b = &r->blocks[r->count - 1];
+    b->columns[b->column_count - 1].prose = true;
 }
 
 void wmi_report_row(wmi_report *r) {

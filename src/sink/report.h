@@ -16,6 +16,7 @@ typedef struct wmi_report_cell {
 typedef struct wmi_report_column {
     const char *header;
     bool number; /* aligned at the point; otherwise to the left */
+    bool prose;  /* may be cut where there is no room */
 } wmi_report_column;
 
 typedef struct wmi_block {
@@ -42,6 +43,8 @@ void wmi_report_fini(wmi_report *r);
 /** Texts are copied. */
 void wmi_report_block(wmi_report *r, const char *title);
 void wmi_report_column_add(wmi_report *r, const char *header, bool number);
+/** The column added last is prose. */
+void wmi_report_column_prose(wmi_report *r);
 /** Begin a row of empty cells. */
 void wmi_report_row(wmi_report *r);
 /** Set a cell of the last row to the text of a buffer, which is emptied. */

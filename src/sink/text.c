@@ -112,7 +112,7 @@ static void put_number(const canvas *c, const char *code, const char *s, const l
 static void put_cell(const canvas *c, const wmi_block *b, size_t row, size_t column, const layout *l) {
     const char *s = cell_text(b, row, column);
     const char *code = style_codes[b->cells[row * b->column_count + column].style];
-    if (wmi_text_width(s) > l->width) { /* the last column of a narrow terminal */
+    if (wmi_text_width(s) > l->width) { /* prose on a narrow terminal */
         const char *dots = c->opts.unicode ? "\u2026" : "...";
         put_styled(c, code, s, wmi_text_fitting(s, l->width - wmi_text_width(dots)));
         put_styled(c, code, dots, strlen(dots));
@@ -125,14 +125,23 @@ static void put_cell(const canvas *c, const wmi_block *b, size_t row, size_t col
     }
 }
 
-/* A last column of text gives way where the terminal is too narrow. */
+static bool may_shrink(const wmi_block *b, const layout *l, size_t i) {
+    bool prose = b->columns[i].prose || (i == b->column_count - 1 && !b->columns[i].number);
+    return prose && l[i].width > most(SHORTEST, wmi_text_width(b->columns[i].header));
+}
+
+/* Columns of prose, and a last one of text, give way where the terminal is too narrow: the
+ * widest first. */
 static void fit(const canvas *c, const wmi_block *b, layout *l) {
-    size_t last = b->column_count - 1, total = 0, width = (size_t)c->opts.width;
+    size_t total = 0, width = (size_t)c->opts.width;
     for (size_t i = 0; i < b->column_count; i++) total += l[i].width + (i ? GAP : 0);
-    if (c->opts.width <= 0 || total <= width || b->columns[last].number) return;
-    size_t others = total - l[last].width;
-    size_t left = others + SHORTEST < width ? width - others : SHORTEST;
-    l[last].width = most(left, wmi_text_width(b->columns[last].header));
+    for (; c->opts.width > 0 && total > width; total--) {
+        size_t widest = SIZE_MAX;
+        for (size_t i = 0; i < b->column_count; i++)
+            if (may_shrink(b, l, i) && (widest == SIZE_MAX || l[i].width >= l[widest].width)) widest = i;
+        if (widest == SIZE_MAX) return;
+        l[widest].width--;
+    }
 }
 
 static bool has_headers(const wmi_block *b) {

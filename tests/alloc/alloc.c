@@ -223,7 +223,11 @@ static wm_status doctor(world *w, wm_error *err) {
     return s;
 }
 
-static wm_status metrics(world *w, wm_error *err) { return wm_metrics("*-faults", &w->table, err); }
+static wm_status metrics(world *w, wm_error *err) {
+    wm_metrics_opts opts = WM_METRICS_OPTS_INIT;
+    opts.pattern = "*-faults";
+    return wm_metrics(&opts, &w->table, err);
+}
 
 typedef struct scenario {
     const char *name;

@@ -35,7 +35,9 @@ static wm_table *doctor(void) {
 static wm_table *metrics(const char *pattern) {
     wm_table *t = NULL;
     wm_error err = WM_ERROR_INIT;
-    if (wm_metrics(pattern, &t, &err) != WM_OK) fail_msg("wm_metrics: %s", err.message);
+    wm_metrics_opts opts = WM_METRICS_OPTS_INIT;
+    opts.pattern = pattern;
+    if (wm_metrics(&opts, &t, &err) != WM_OK) fail_msg("wm_metrics: %s", err.message);
     assert_string_equal(wm_table_kind(t), "metrics");
     assert_true(wmi_schema_complete(t));
     return t;

@@ -117,7 +117,9 @@ static void doctor_metrics_and_plan_have_their_columns(void **state) {
     bench.run = nothing;
     assert_int_equal(wm_doctor(&t, NULL), WM_OK);
     assert_complete(t);
-    assert_int_equal(wm_metrics("time", &t, NULL), WM_OK);
+    assert_int_equal(
+        wm_metrics(&(wm_metrics_opts){.struct_size = sizeof(wm_metrics_opts), .pattern = "time"}, &t, NULL),
+        WM_OK);
     assert_complete(t);
     assert_int_equal(wm_session_create(NULL, &session, NULL), WM_OK);
     assert_int_equal(wm_sweep_create(session, &bench, 0, NULL, &sweep, NULL), WM_OK);
