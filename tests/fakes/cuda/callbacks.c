@@ -1,19 +1,21 @@
 /* The subscriber, and the calls of the driver that it sees. */
 #include "fake_state.h"
 
+#include <stdatomic.h>
 #include <string.h>
 
 struct CUpti_Subscriber_st {
     CUpti_CallbackFunc callback;
     void *user;
-    bool driver[CUPTI_DRIVER_TRACE_CBID_SIZE], resource[CUPTI_CBID_RESOURCE_SIZE];
+    atomic_bool driver[CUPTI_DRIVER_TRACE_CBID_SIZE], resource[CUPTI_CBID_RESOURCE_SIZE];
 };
 
-static struct CUpti_Subscriber_st *subscriber;
+/* Changed under the lock, read without: a launch must not wait for others twice. */
+static struct CUpti_Subscriber_st *_Atomic subscriber;
 static bool other;
-static uint32_t next_correlation;
-static size_t active;
-static uint64_t made;
+static _Atomic uint32_t next_correlation;
+static atomic_size_t active;
+static _Atomic uint64_t made;
 
 void fakei_callbacks_reset_locked(void) {
     subscriber = NULL;
@@ -28,10 +30,11 @@ CUptiResult fakei_subscribe(CUpti_SubscriberHandle *out, CUpti_CallbackFunc call
     if (!out || !callback) return CUPTI_ERROR_INVALID_PARAMETER;
     fakei_lock();
     if (!subscriber && !other) {
-        subscriber = fakei_alloc(sizeof *subscriber);
-        subscriber->callback = callback;
-        subscriber->user = user;
-        *out = subscriber;
+        struct CUpti_Subscriber_st *s = fakei_alloc(sizeof *s);
+        s->callback = callback;
+        s->user = user;
+        subscriber = s;
+        *out = s;
         result = CUPTI_SUCCESS;
     }
     fakei_unlock();
@@ -49,8 +52,9 @@ CUptiResult fakei_unsubscribe(CUpti_SubscriberHandle handle) {
     return result;
 }
 
-static CUptiResult enable_locked(CUpti_CallbackDomain domain, CUpti_CallbackId cbid, bool on, bool all) {
-    bool *flags = domain == CUPTI_CB_DOMAIN_DRIVER_API ? subscriber->driver : subscriber->resource;
+static CUptiResult enable(struct CUpti_Subscriber_st *s, CUpti_CallbackDomain domain, CUpti_CallbackId cbid,
+                          bool on, bool all) {
+    atomic_bool *flags = domain == CUPTI_CB_DOMAIN_DRIVER_API ? s->driver : s->resource;
     size_t count = domain == CUPTI_CB_DOMAIN_DRIVER_API ? CUPTI_DRIVER_TRACE_CBID_SIZE
                                                         : (size_t)CUPTI_CBID_RESOURCE_SIZE;
     if (domain == CUPTI_CB_DOMAIN_INVALID || domain >= CUPTI_CB_DOMAIN_SIZE)
@@ -65,38 +69,26 @@ static CUptiResult enable_locked(CUpti_CallbackDomain domain, CUpti_CallbackId c
 CUptiResult fakei_enable(CUpti_SubscriberHandle handle, CUpti_CallbackDomain domain, CUpti_CallbackId cbid,
                          bool on, bool all) {
     fakei_lock();
-    CUptiResult result =
-        handle && handle == subscriber ? enable_locked(domain, cbid, on, all) : CUPTI_ERROR_INVALID_PARAMETER;
+    CUptiResult result = handle && handle == subscriber ? enable(handle, domain, cbid, on, all)
+                                                        : CUPTI_ERROR_INVALID_PARAMETER;
     fakei_unlock();
     return result;
 }
 
 /* The callback runs without the lock: it may call the driver, and the subscriber may go meanwhile. */
 static void call_back(CUpti_CallbackDomain domain, CUpti_CallbackId cbid, const void *data) {
-    CUpti_CallbackFunc callback = NULL;
-    void *user = NULL;
-    fakei_lock();
-    if (subscriber) {
-        bool on =
-            domain == CUPTI_CB_DOMAIN_DRIVER_API ? subscriber->driver[cbid] : subscriber->resource[cbid];
-        callback = on ? subscriber->callback : NULL;
-        user = subscriber->user;
-    }
-    if (callback) active++, made++;
-    fakei_unlock();
-    if (!callback) return;
-    callback(user, domain, cbid, data);
-    fakei_lock();
+    struct CUpti_Subscriber_st *s = subscriber;
+    if (!s || !(domain == CUPTI_CB_DOMAIN_DRIVER_API ? s->driver[cbid] : s->resource[cbid])) return;
+    active++;
+    made++;
+    s->callback(s->user, domain, cbid, data);
     active--;
-    fakei_unlock();
 }
 
 CUresult fakei_driver(const fakei_call *call, CUresult (*body)(const void *params, uint32_t correlation)) {
     CUresult result = (CUresult)fakei_enter(call->name);
     uint64_t kept = 0;
-    fakei_lock();
     uint32_t correlation = next_correlation++;
-    fakei_unlock();
     CUpti_CallbackData data = {.callbackSite = CUPTI_API_ENTER,
                                .functionName = call->name,
                                .functionParams = call->params,
@@ -118,11 +110,7 @@ void fakei_resource(CUpti_CallbackIdResource what, CUcontext context) {
     call_back(CUPTI_CB_DOMAIN_RESOURCE, what, &data);
 }
 
-void fake_next_correlation(uint32_t id) {
-    fakei_lock();
-    next_correlation = id;
-    fakei_unlock();
-}
+void fake_next_correlation(uint32_t id) { next_correlation = id; }
 
 void fake_other_subscriber(bool there) {
     fakei_lock();
@@ -130,16 +118,5 @@ void fake_other_subscriber(bool there) {
     fakei_unlock();
 }
 
-size_t fake_callbacks_active(void) {
-    fakei_lock();
-    size_t n = active;
-    fakei_unlock();
-    return n;
-}
-
-uint64_t fake_callbacks(void) {
-    fakei_lock();
-    uint64_t n = made;
-    fakei_unlock();
-    return n;
-}
+size_t fake_callbacks_active(void) { return active; }
+uint64_t fake_callbacks(void) { return made; }

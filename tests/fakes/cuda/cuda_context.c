@@ -9,19 +9,14 @@ static _Thread_local struct {
     CUstreamCaptureMode mode; /* which calls a capture forbids to this thread */
 } stack;
 
-static void refresh_locked(void) {
-    if (stack.epoch == fakei_epoch_locked()) return;
-    stack.epoch = fakei_epoch_locked();
-    stack.n = 0;
-    stack.mode = CU_STREAM_CAPTURE_MODE_GLOBAL;
-}
-
 CUcontext fakecuda_current(void) {
-    fakei_lock();
-    refresh_locked();
-    CUcontext c = stack.n ? stack.v[stack.n - 1] : NULL;
-    fakei_unlock();
-    return c;
+    const uint64_t epoch = fakei_epoch();
+    if (stack.epoch != epoch) {
+        stack.epoch = epoch;
+        stack.n = 0;
+        stack.mode = CU_STREAM_CAPTURE_MODE_GLOBAL;
+    }
+    return stack.n ? stack.v[stack.n - 1] : NULL;
 }
 
 static void push(CUcontext context) {

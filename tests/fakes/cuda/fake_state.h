@@ -25,7 +25,7 @@ void fakei_lock(void);
 void fakei_unlock(void);
 
 /** The number of the reset: what was made before another one is gone. */
-uint64_t fakei_epoch_locked(void);
+uint64_t fakei_epoch(void);
 /** Count a call; the code that the function must return, or 0. */
 int fakei_enter(const char *function);
 /** The same, for a function of libcupti. */

@@ -2,6 +2,7 @@
 #include "fake_state.h"
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +12,8 @@ pthread_cond_t fakei_changed = PTHREAD_COND_INITIALIZER;
 
 typedef struct function {
     const char *name;
-    uint64_t calls;
+    _Atomic uint64_t calls;
+    atomic_bool ordered;   /* a failure was ordered: what follows is to be looked at, under the lock */
     int code, from, times; /* from: calls that still succeed, and the one after */
     struct function *next;
 } function;
@@ -25,15 +27,15 @@ typedef union block {
 } block;
 
 #define BUCKETS 512
-static function *functions[BUCKETS];
+static function *_Atomic functions[BUCKETS]; /* grows under the lock, is read without */
 static text *texts[BUCKETS];
 static block *blocks;
-static uint64_t epoch, cupti_calls;
+static _Atomic uint64_t epoch, cupti_calls;
 static const char *calls_file;
 
 void fakei_lock(void) { pthread_mutex_lock(&fakei_mutex); }
 void fakei_unlock(void) { pthread_mutex_unlock(&fakei_mutex); }
-uint64_t fakei_epoch_locked(void) { return epoch; }
+uint64_t fakei_epoch(void) { return epoch; }
 
 static void *must(void *p) {
     if (p) return p;
@@ -78,22 +80,31 @@ const char *fakei_intern(const char *name) {
     return t->data;
 }
 
-static function *function_locked(const char *name) {
-    function **head = &functions[bucket(name)];
-    function *f = *head;
+static function *find(const char *name, size_t at) {
+    function *f = atomic_load_explicit(&functions[at], memory_order_acquire);
     while (f && strcmp(f->name, name) != 0) f = f->next;
-    if (!f) {
-        f = fakei_calloc(1, sizeof *f);
-        f->name = fakei_intern(name);
-        f->next = *head;
-        *head = f;
-    }
     return f;
 }
 
-static int enter_locked(const char *name) {
-    function *f = function_locked(name);
-    f->calls++;
+/* Calls of the library come from many threads at a time: those of a function that was called before,
+ * and is not to fail, take no lock. */
+static function *function_of(const char *name) {
+    const size_t at = bucket(name);
+    function *f = find(name, at);
+    if (f) return f;
+    fakei_lock();
+    f = find(name, at);
+    if (!f) {
+        f = fakei_calloc(1, sizeof *f);
+        f->name = fakei_intern(name);
+        f->next = functions[at];
+        atomic_store_explicit(&functions[at], f, memory_order_release);
+    }
+    fakei_unlock();
+    return f;
+}
+
+static int failure_locked(function *f) {
     if (f->times == 0) return 0;
     if (f->from > 1) {
         f->from--;
@@ -104,46 +115,40 @@ static int enter_locked(const char *name) {
 }
 
 int fakei_enter(const char *name) {
+    function *f = function_of(name);
+    f->calls++;
+    if (!f->ordered) return 0;
     fakei_lock();
-    int code = enter_locked(name);
+    int code = failure_locked(f);
     fakei_unlock();
     return code;
 }
 
 CUptiResult fakei_enter_cupti(const char *name) {
-    fakei_lock();
     cupti_calls++;
-    int code = enter_locked(name);
-    fakei_unlock();
-    return (CUptiResult)code;
+    return (CUptiResult)fakei_enter(name);
 }
 
 void fake_fail(const char *name, int code, int from_call, int times) {
+    function *f = function_of(name);
     fakei_lock();
-    function *f = function_locked(name);
     f->code = code;
     f->from = from_call;
     f->times = times;
+    f->ordered = times != 0;
     fakei_unlock();
 }
 
-uint64_t fake_calls(const char *name) {
-    fakei_lock();
-    uint64_t calls = function_locked(name)->calls;
-    fakei_unlock();
-    return calls;
-}
-
-uint64_t fake_cupti_calls(void) {
-    fakei_lock();
-    uint64_t calls = cupti_calls;
-    fakei_unlock();
-    return calls;
-}
+uint64_t fake_calls(const char *name) { return function_of(name)->calls; }
+uint64_t fake_cupti_calls(void) { return cupti_calls; }
 
 static void functions_reset_locked(void) {
-    for (size_t i = 0; i < BUCKETS; i++)
-        for (function *f = functions[i]; f; f = f->next) f->calls = 0, f->times = 0;
+    for (size_t i = 0; i < BUCKETS; i++) {
+        for (function *f = functions[i]; f; f = f->next) {
+            f->calls = 0;
+            f->ordered = false;
+        }
+    }
     cupti_calls = 0;
 }
 
