@@ -2,6 +2,9 @@
 
 const wmi_backend_ops *const wmi_backends[] = {
     &wmi_cpu_backend,
+#ifdef WM_HAVE_CUDA
+    &wmi_cuda_backend,
+#endif
     NULL,
 };
 

@@ -70,7 +70,7 @@ static wmi_cold *create(void) {
     return c;
 }
 
-static wm_status evict(wmi_cold *c) { return wmi_cold_evict(c, &program, PATIENT, NULL); }
+static wm_status evict(wmi_cold *c) { return wmi_cold_evict(c, &program, WMI_COLD_APART, PATIENT, NULL); }
 
 /* ---- an eviction on a thread of its own, to see where it waits ---- */
 
@@ -82,7 +82,7 @@ typedef struct eviction {
 
 static void *evict_there(void *user) {
     eviction *e = user;
-    e->status = wmi_cold_evict(e->c, &program, PATIENT, NULL);
+    e->status = wmi_cold_evict(e->c, &program, WMI_COLD_APART, PATIENT, NULL);
     return NULL;
 }
 static void begin(eviction *e, wmi_cold *c) {
@@ -147,7 +147,7 @@ static void test_capture(void **state) {
     assert_int_equal(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL), CUDA_SUCCESS);
     const uint64_t launched = fake_launches(), waits = fake_calls("cuCtxSynchronize");
     wm_error err = WM_ERROR_INIT;
-    assert_int_equal(wmi_cold_evict(c, &program, PATIENT, &err), WM_ESTATE);
+    assert_int_equal(wmi_cold_evict(c, &program, WMI_COLD_APART, PATIENT, &err), WM_ESTATE);
     assert_int_equal(err.code, WM_ESTATE);
     assert_int_equal(fake_launches(), launched);
     assert_int_equal(fake_calls("cuCtxSynchronize"), waits);
@@ -204,7 +204,7 @@ static void test_kernels_that_never_end(void **state) {
     fake_hold(before);
     launch_before();
     wm_error err = WM_ERROR_INIT;
-    assert_int_equal(wmi_cold_evict(c, &program, 1000000, &err), WM_EFAILED);
+    assert_int_equal(wmi_cold_evict(c, &program, WMI_COLD_APART, 1000000, &err), WM_EFAILED);
     assert_non_null(strstr(err.message, "did not end within 1 ms"));
     assert_int_equal(evict(c), WM_EFAILED); /* at once, though it would be patient */
     assert_int_equal(fake_launches_of(wmi_cold_kernel), launched);
@@ -218,7 +218,7 @@ static void test_destroyed_while_waiting(void **state) {
     wmi_cold *c = create();
     fake_hold(before);
     launch_before();
-    assert_int_equal(wmi_cold_evict(c, &program, 0, NULL), WM_EFAILED);
+    assert_int_equal(wmi_cold_evict(c, &program, WMI_COLD_APART, 0, NULL), WM_EFAILED);
     wmi_cold_destroy(c); /* while a thread of its own is in the driver */
     release_abandoned();
 }
@@ -229,7 +229,7 @@ static void test_failed_kernels(void **state) {
     const uint64_t launched = fake_launches();
     wm_error err = WM_ERROR_INIT;
     fake_fail("cuCtxSynchronize", CUDA_ERROR_ILLEGAL_ADDRESS, 1, 1);
-    assert_int_not_equal(wmi_cold_evict(c, &program, PATIENT, &err), WM_OK);
+    assert_int_not_equal(wmi_cold_evict(c, &program, WMI_COLD_APART, PATIENT, &err), WM_OK);
     assert_int_equal(err.native_code, CUDA_ERROR_ILLEGAL_ADDRESS);
     assert_int_equal(fake_launches(), launched);
     wmi_cold_destroy(c);

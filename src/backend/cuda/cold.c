@@ -66,10 +66,10 @@ struct reader {
 struct wmi_cold {
     const wmi_cuda_device *device;
     size_t bytes;           /* of a buffer */
-    CUcontext own;          /* NULL: in_program */
+    CUcontext own;          /* NULL: there is no second context */
     pthread_mutex_t lock;   /* one eviction at a time; guards what is below */
     wmi_context_wait *wait; /* NULL: out of use, since it was in vain */
-    reader *readers;        /* one; of several contexts of the program, where they run there */
+    reader *readers;        /* of the second context, and of those of the program */
 };
 
 /* Calls of ours, between enter and leave: hidden from the launch log, and allowed while some stream of
@@ -123,7 +123,7 @@ static wm_status prepare(const wmi_cold *c, reader *r, wm_error *err) {
         what = "clearing the memory to evict the device's caches with";
         result = wmi_cuda.memset_d32(r->buffer, 0, c->bytes / sizeof(uint32_t));
     }
-    if (result == CUDA_SUCCESS && c->own) {
+    if (result == CUDA_SUCCESS && r->context == c->own) {
         what = "evicting the device's caches";
         result = launch(c, r);
         if (result == CUDA_SUCCESS) result = wmi_cuda.ctx_synchronize();
@@ -154,9 +154,8 @@ static wm_status add_reader(wmi_cold *c, CUcontext context, wm_error *err) {
     return WM_OK;
 }
 
-/* The reader for a context of the program, whose own context is made current with it; NULL on failure. */
-static const reader *enter_reader(wmi_cold *c, CUcontext program, wm_status *status, wm_error *err) {
-    CUcontext context = c->own ? c->own : program;
+/* The reader of a context, which is made current with it; NULL on failure. */
+static const reader *enter_reader(wmi_cold *c, CUcontext context, wm_status *status, wm_error *err) {
     CUresult result = wmi_cuda.ctx_push(context);
     if (result != CUDA_SUCCESS) {
         *status =
@@ -192,10 +191,11 @@ static wm_status rest(wmi_cold *c, CUcontext context, int64_t limit_ns, wm_error
     return result == CUDA_SUCCESS ? WM_OK : wmi_cuda_error(err, false, (int)result, "waiting for the device");
 }
 
-static wm_status read_once(wmi_cold *c, CUcontext program, int64_t limit_ns, wm_error *err) {
+static wm_status read_once(wmi_cold *c, CUcontext program, wmi_cold_place place, int64_t limit_ns,
+                           wm_error *err) {
     wm_status status = rest(c, program, limit_ns, err);
     if (status != WM_OK) return status;
-    const reader *r = enter_reader(c, program, &status, err);
+    const reader *r = enter_reader(c, place == WMI_COLD_APART && c->own ? c->own : program, &status, err);
     if (!r) return status;
     CUresult result = launch(c, r);
     pop();
@@ -204,14 +204,15 @@ static wm_status read_once(wmi_cold *c, CUcontext program, int64_t limit_ns, wm_
     return rest(c, r->context, limit_ns, err);
 }
 
-wm_status wmi_cold_evict(wmi_cold *c, const wmi_cuda_context *program, int64_t hang_ns, wm_error *err) {
+wm_status wmi_cold_evict(wmi_cold *c, const wmi_cuda_context *program, wmi_cold_place place, int64_t hang_ns,
+                         wm_error *err) {
     if (wmi_launches_capturing())
         return wmi_error_set(err, WM_ESTATE, 0, "%s", wm_reason_text(WM_REASON_CAPTURE));
     pthread_mutex_lock(&c->lock);
     wm_status status;
     if (c->wait) {
         CUstreamCaptureMode mode = enter();
-        status = read_once(c, program->handle, hang_ns, err);
+        status = read_once(c, program->handle, place, hang_ns, err);
         leave(mode);
     } else {
         status =

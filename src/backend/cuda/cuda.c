@@ -1,0 +1,335 @@
+/* The seam: pass 0 is clean and takes records; the passes after it read counters. */
+#include "backend/cuda/cuda.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "backend/cuda/cold.h"
+#include "backend/cuda/cuda_dl.h"
+#include "backend/cuda/cupti_dl.h"
+#include "backend/cuda/launches.h"
+#include "backend/cuda/records.h"
+#include "backend/cuda/replay.h"
+#include "base/clock.h"
+
+enum { DEVICES_MAX = 16 };
+
+typedef struct cuda_backend {
+    wmi_backend_opts opts;
+    bool attached;
+    wmi_replay_plan *replay; /* NULL: no counters were asked for */
+    int32_t open_pass;       /* -1: no window is open */
+    bool joining;            /* in the middle of handing records over */
+    /* what the clean pass saw in the configuration at hand */
+    uint32_t config;
+    wmi_replay_survey survey;
+    /* cold caches */
+    pthread_mutex_t lock;
+    wmi_cold *cold[DEVICES_MAX]; /* by ordinal; made at the first kernel in a region */
+    bool regions_seen;
+    wm_error cold_error; /* the first failure: caches are not evicted any more */
+    bool cold_warned;
+    wmi_launch_hooks hooks;
+} cuda_backend;
+
+static void warn(const cuda_backend *b, const char *line) {
+    if (b->opts.warn) b->opts.warn(b->opts.user, line);
+}
+
+/* ---- cold caches: on the launching thread, inside CUPTI's callback ---- */
+
+static wmi_cold *cold_of(cuda_backend *b, const wmi_cuda_device *device, wm_error *err) {
+    if (!device || device->ordinal >= DEVICES_MAX) {
+        wmi_error_set(err, WM_EUNSUPPORTED, 0, "only the first %d devices have their caches evicted",
+                      DEVICES_MAX);
+        return NULL;
+    }
+    wmi_cold **cold = &b->cold[device->ordinal];
+    if (!*cold && wmi_cold_create(device, cold, err) != WM_OK) return NULL;
+    return *cold;
+}
+
+/* Kernels outside regions are left as they are, unless the function marks no region at all,
+ * which is known once one was seen. */
+static bool evicts(cuda_backend *b, const wmi_shape *shape) {
+    if (shape->entry == WMI_NO_ENTRY || shape->entry == WMI_AMBIGUOUS_ENTRY) return false;
+    b->regions_seen |= wmi_entry_in_region(shape->entry);
+    return b->cold_error.code == WM_OK && (!b->regions_seen || wmi_entry_in_region(shape->entry));
+}
+
+/* True: the reader ran in the program's context. */
+static bool evict(cuda_backend *b, const wmi_cuda_context *context, const wmi_shape *shape,
+                  wmi_cold_place place) {
+    bool inside = false;
+    const uint64_t begin = wmi_ticks();
+    pthread_mutex_lock(&b->lock);
+    const bool due = evicts(b, shape);
+    if (due) {
+        wm_error why = WM_ERROR_INIT;
+        wmi_cold *cold = cold_of(b, context->device, &why);
+        const wm_status status =
+            cold ? wmi_cold_evict(cold, context, place, b->opts.device.hang_ns, &why) : why.code;
+        if (status != WM_OK && status != WM_ESTATE) b->cold_error = why;
+        inside = status == WM_OK && wmi_cold_in_program(cold);
+    }
+    pthread_mutex_unlock(&b->lock);
+    if (due) b->opts.exclude(begin, wmi_ticks());
+    return inside;
+}
+
+static void before_launch(void *user, const wmi_cuda_context *context, const wmi_shape *shape,
+                          bool in_region) {
+    (void)in_region;
+    evict(user, context, shape, WMI_COLD_INSIDE);
+}
+
+static bool before_counted(void *user, const wmi_cuda_context *context, const wmi_shape *shape,
+                           bool in_region) {
+    (void)in_region;
+    return evict(user, context, shape, WMI_COLD_APART);
+}
+
+/* Why kernels of this run were not measured with cold caches, though that was asked for. */
+static wm_reason cold_reason(cuda_backend *b) {
+    pthread_mutex_lock(&b->lock);
+    const wm_error why = b->cold_error;
+    const bool first = why.code != WM_OK && !b->cold_warned;
+    b->cold_warned |= first;
+    pthread_mutex_unlock(&b->lock);
+    if (first) {
+        wm_error line;
+        wmi_error_set(&line, why.code, 0, "--cache-control all: %s", why.message);
+        warn(b, line.message);
+    }
+    return why.code == WM_OK        ? WM_REASON_NONE
+           : why.code == WM_EFAILED ? WM_REASON_WAITING_KERNELS
+                                    : WM_REASON_BACKEND;
+}
+
+/* ---- opening ---- */
+
+static void close_backend(void *self) {
+    cuda_backend *b = self;
+    if (!b) return;
+    if (b->open_pass >= 0) wmi_launches_stop();
+    wmi_replay_plan_destroy(b->replay);
+    for (size_t i = 0; i < DEVICES_MAX; i++) wmi_cold_destroy(b->cold[i]);
+    if (b->attached) {
+        wmi_records_detach();
+        wmi_launches_detach();
+    }
+    pthread_mutex_destroy(&b->lock);
+    free(b);
+}
+
+static wm_status attach(cuda_backend *b, wm_error *err) {
+    wm_status status = wmi_cuda_load(err);
+    if (status == WM_OK) status = wmi_cupti_load(err);
+    if (status == WM_OK) status = wmi_launches_attach(err);
+    if (status != WM_OK) return status;
+    status = wmi_records_attach(err);
+    if (status != WM_OK) wmi_launches_detach();
+    b->attached = status == WM_OK;
+    return status;
+}
+
+static wm_status open_backend(const wmi_backend_opts *opts, void **self, wm_error *err) {
+    cuda_backend *b = calloc(1, sizeof *b);
+    if (!b) return wmi_error_nomem(err);
+    b->opts = *opts;
+    b->open_pass = -1;
+    b->config = UINT32_MAX;
+    b->hooks = (wmi_launch_hooks){before_launch, b};
+    if (pthread_mutex_init(&b->lock, NULL) != 0) {
+        free(b);
+        return wmi_error_nomem(err);
+    }
+    const wm_status status = attach(b, err);
+    if (status != WM_OK) {
+        close_backend(b);
+        return status;
+    }
+    *self = b;
+    return WM_OK;
+}
+
+/* ---- planning ---- */
+
+static wm_status replay_plan(cuda_backend *b, wmi_chip *chip, const char *const *names, const uint32_t *of,
+                             size_t count, wmi_plan *out, wm_error *err) {
+    const wmi_replay_how how = {&b->opts, b->opts.device.cold ? before_counted : NULL, b};
+    return wmi_replay_plan_make(chip, names, of, count, &how, out, &b->replay, err);
+}
+
+/* Those of the set that the chip counts; the others are made of records, in pass 0. */
+static wm_status counters_plan(cuda_backend *b, const wmi_metric_set *set, wmi_plan *out, wm_error *err) {
+    const char **names = malloc((set->count + 1) * sizeof *names);
+    uint32_t *of = malloc((set->count + 1) * sizeof *of);
+    size_t n = 0;
+    wm_status status = names && of ? WM_OK : wmi_error_nomem(err);
+    for (uint32_t i = 0; i < set->count && status == WM_OK; i++) {
+        wmi_metric about;
+        status = wmi_cuda_describe(NULL, set->names[i], &about, err);
+        if (status != WM_OK || about.of != WMI_OF_NONE) continue;
+        names[n] = set->names[i];
+        of[n++] = i;
+    }
+    const wmi_cuda_device *devices = NULL;
+    size_t device_count;
+    wmi_chip *chip = NULL;
+    if (status == WM_OK && n) status = wmi_cuda_devices(&devices, &device_count, err);
+    if (status == WM_OK && n) status = wmi_chip_find(devices[0].chip, &chip, err);
+    if (status == WM_OK && n) status = replay_plan(b, chip, names, of, n, out, err);
+    free(names);
+    free(of);
+    return status;
+}
+
+static wm_status plan(void *self, const wmi_metric_set *set, wmi_plan *out, wm_error *err) {
+    cuda_backend *b = self;
+    int32_t clean;
+    wm_status status = wmi_plan_init(out, set->count, err);
+    if (status == WM_OK)
+        status = wmi_plan_add_pass(out, (wmi_pass){.window = WMI_WINDOW_CONFIG}, &clean, err);
+    if (status == WM_OK) status = counters_plan(b, set, out, err);
+    if (status != WM_OK) wmi_plan_free(out);
+    return status;
+}
+
+/* ---- windows ---- */
+
+static void start_times(cuda_backend *b) {
+    wmi_launches_start(WMI_LAUNCHES_TIMES, b->opts.device.scope, b->opts.launch_entry,
+                       b->opts.device.cold ? &b->hooks : NULL);
+}
+
+static wm_status open_window(void *self, const wmi_window *w, wm_error *err) {
+    cuda_backend *b = self;
+    if (w->config != b->config) {
+        b->config = w->config;
+        b->survey = (wmi_replay_survey){0};
+    }
+    wm_status status = WM_OK;
+    if (w->pass == 0) {
+        status = wmi_records_enable(err);
+        if (status == WM_OK) start_times(b);
+    } else {
+        status = wmi_replay_open(b->replay, w->pass - 1, w, &b->survey, err);
+    }
+    if (status == WM_OK) b->open_pass = w->pass;
+    return status;
+}
+
+static wm_status close_window(void *self, const wmi_window *w, wm_error *err) {
+    cuda_backend *b = self;
+    if (b->open_pass < 0) return WM_OK;
+    b->open_pass = -1;
+    if (w->pass > 0) return wmi_replay_close(b->replay, w->pass - 1, w, err);
+    wmi_launches_stop();
+    wmi_launches_clear();
+    return WM_OK;
+}
+
+static void edge(void *self, const wmi_mark *mark) {
+    cuda_backend *b = self;
+    if (b->open_pass > 0) wmi_replay_edge(b->replay, mark);
+}
+
+static bool wants(void *self, int32_t pass, uint32_t config) {
+    const cuda_backend *b = self;
+    return pass == 0 || wmi_replay_wants(b->replay, pass - 1, config);
+}
+
+/* ---- what was read ---- */
+
+/* Mean numbers a run, for the choice of windows. */
+static void survey_add(cuda_backend *b) {
+    size_t n;
+    const wmi_launch *v = wmi_launches_times(&n);
+    double in = 0, out = 0, regions = 0;
+    uint64_t last = WMI_NO_ENTRY;
+    for (size_t i = 0; i < n; i++) {
+        if (v[i].kind != WMI_LAUNCH_KERNEL && v[i].kind != WMI_LAUNCH_GRAPH) continue;
+        if (v[i].entry == WMI_NO_ENTRY) continue;
+        if (!wmi_entry_in_region(v[i].entry)) {
+            out++;
+            continue;
+        }
+        in++;
+        regions += v[i].entry != last;
+        last = v[i].entry;
+    }
+    if (in == 0) { /* the function is the region */
+        in = out;
+        out = 0;
+        regions = in > 0;
+    }
+    wmi_replay_survey *s = &b->survey;
+    const double runs = s->runs + 1;
+    s->kernels_in += (in - s->kernels_in) / runs;
+    s->kernels_out += (out - s->kernels_out) / runs;
+    s->regions += (regions - s->regions) / runs;
+    s->runs = runs;
+}
+
+static void warn_of_losses(cuda_backend *b) {
+    const uint64_t dropped = wmi_records_dropped(), foreign = wmi_records_foreign(),
+                   lost = wmi_launches_lost();
+    wm_error line;
+    if (dropped) {
+        wmi_error_set(&line, WM_OK, 0, "%llu kernel records were dropped; their rows have no value",
+                      (unsigned long long)dropped);
+        warn(b, line.message);
+    }
+    if (lost) {
+        wmi_error_set(&line, WM_OK, 0, "%llu launches were not followed, because memory ran out",
+                      (unsigned long long)lost);
+        warn(b, line.message);
+    }
+    if (foreign)
+        warn(b,
+             "another profiler in this process (PyTorch's, say) takes kernel records: those that went to it "
+             "are missing, and their rows have no value");
+}
+
+static wm_status drain_records(cuda_backend *b, wmi_drained *out, wm_error *err) {
+    const size_t first = out->records.n;
+    if (!b->joining) {
+        wmi_launches_stop();
+        survey_add(b);
+    }
+    const wm_status status = wmi_records_collect(&b->opts.device, out, err);
+    const wm_reason why = b->opts.device.cold ? cold_reason(b) : WM_REASON_NONE;
+    for (size_t i = first; i < out->records.n && why != WM_REASON_NONE; i++)
+        if (!out->records.v[i].reason) out->records.v[i].reason = (uint8_t)why;
+    b->joining = status == WM_OK && out->more;
+    if (b->joining) return WM_OK;
+    warn_of_losses(b);
+    if (b->open_pass == 0) start_times(b);
+    return status;
+}
+
+static wm_status drain(void *self, wmi_drained *out, wm_error *err) {
+    cuda_backend *b = self;
+    if (b->open_pass == 0) return drain_records(b, out, err);
+    return b->replay ? wmi_replay_drain(b->replay, &out->readings, err) : WM_OK;
+}
+
+static void probe(wmi_probe *out) { wmi_cuda_probe(out); }
+
+const wmi_backend_ops wmi_cuda_backend = {
+    .name = "cuda",
+    .device = true,
+    .probe = probe,
+    .describe = wmi_cuda_describe,
+    .list = wmi_cuda_list,
+    .open = open_backend,
+    .plan = plan,
+    .wants = wants,
+    .open_window = open_window,
+    .close_window = close_window,
+    .edge = edge,
+    .drain = drain,
+    .close = close_backend,
+};
