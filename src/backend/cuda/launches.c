@@ -23,6 +23,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t turn = PTHREAD_COND_INITIALIZER;
 
 static _Atomic(int) mode = WMI_LAUNCHES_OFF;
+static _Atomic(bool) watching; /* contexts are noted, whatever the mode */
 /* Written under the lock, while nobody is at work. */
 static wmi_scope scope;
 static uint64_t (*entry_of)(wmi_scope scope);
@@ -196,7 +197,6 @@ static void begin_work(wmi_launch_thread *t, const wmi_launch_form *form, const 
 }
 
 static void on_begin(const wmi_launch_form *form, const CUpti_CallbackData *data) {
-    if (atomic_load_explicit(&mode, memory_order_relaxed) == WMI_LAUNCHES_OFF) return;
     wmi_launch_thread *t = wmi_launch_thread_self();
     if (!t) {
         atomic_fetch_add(&lost, 1);
@@ -207,10 +207,10 @@ static void on_begin(const wmi_launch_form *form, const CUpti_CallbackData *data
     t->open = false;
     atomic_store(&t->at_work, true);
     const int now = atomic_load(&mode);
-    const bool in_order = now == WMI_LAUNCHES_SHAPES;
-    const bool wanted =
-        in_order ? form->kind == WMI_FORM_KERNEL || form->kind == WMI_FORM_GRAPH : now == WMI_LAUNCHES_TIMES;
-    if (wanted) begin_work(t, form, data, in_order);
+    if (now == WMI_LAUNCHES_OFF && atomic_load(&watching)) (void)place(t, data);
+    const bool runs = form->kind == WMI_FORM_KERNEL || form->kind == WMI_FORM_GRAPH;
+    if (now == WMI_LAUNCHES_TIMES || (now == WMI_LAUNCHES_SHAPES && runs))
+        begin_work(t, form, data, now == WMI_LAUNCHES_SHAPES);
     atomic_store_explicit(&t->at_work, false, memory_order_release);
 }
 
@@ -279,6 +279,12 @@ static void CUPTIAPI on_callback(void *user, CUpti_CallbackDomain domain, CUpti_
 
 /* ---- start and stop ---- */
 
+static void wait_for_work(void) {
+    for (wmi_launch_thread *t = wmi_launch_threads(); t; t = atomic_load(&t->next)) {
+        while (atomic_load(&t->at_work)) sched_yield();
+    }
+}
+
 void wmi_launches_stop(void) {
     pthread_mutex_lock(&lock);
     atomic_store(&mode, WMI_LAUNCHES_OFF);
@@ -286,9 +292,7 @@ void wmi_launches_stop(void) {
     next_ticket = next_served = 0; /* all that wait go away */
     pthread_cond_broadcast(&turn);
     pthread_mutex_unlock(&lock);
-    for (wmi_launch_thread *t = wmi_launch_threads(); t; t = atomic_load(&t->next)) {
-        while (atomic_load(&t->at_work)) sched_yield();
-    }
+    wait_for_work();
 }
 
 void wmi_launches_start(wmi_launch_mode wanted, wmi_scope of, uint64_t (*launch_entry)(wmi_scope scope),
@@ -335,7 +339,10 @@ static wm_status subscribe(wm_error *err) {
     CUptiResult r = wmi_cupti.Subscribe(&subscriber, on_callback, NULL);
     if (r != CUPTI_SUCCESS) return wmi_cuda_error(err, true, (int)r, "cannot see launches: cuptiSubscribe");
     r = enable_callbacks();
-    if (r == CUPTI_SUCCESS) return WM_OK;
+    if (r == CUPTI_SUCCESS) {
+        atomic_store(&watching, true);
+        return WM_OK;
+    }
     (void)wmi_cupti.Unsubscribe(subscriber);
     return wmi_cuda_error(err, true, (int)r, "cannot see launches: cuptiEnableCallback");
 }
@@ -372,6 +379,8 @@ void wmi_launches_detach(void) {
         wmi_launches_stop();
         (void)wmi_cupti.Unsubscribe(subscriber);
         atomic_fetch_add(&attached, 1);
+        atomic_store(&watching, false);
+        wait_for_work();
         forget_all();
     }
     pthread_mutex_unlock(&attach_lock);

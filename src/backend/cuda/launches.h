@@ -75,7 +75,8 @@ const wmi_launch *wmi_launches_times(size_t *count);
 const wmi_shape *wmi_launches_shapes(size_t *count);
 /** Launches that were not logged because memory ran out. */
 uint64_t wmi_launches_lost(void);
-/** Contexts met so far, by their number in the logs. `handle` is NULL when the program has
+/** Contexts met since the first attach, by their number in the logs: those that anything was
+ *  launched in, logged or not. `handle` is NULL when the program has
  *  destroyed it since. */
 size_t wmi_launches_contexts(void);
 wmi_cuda_context wmi_launches_context(size_t i);
