@@ -88,13 +88,17 @@ static inline int begin(void **state) {
     return 0;
 }
 
-static inline int end(void **state) {
-    (void)state;
+static inline void clean_up(void) {
     wmi_replay_plan_destroy(replay);
     replay = NULL;
     wmi_plan_free(&plan);
     wmi_readings_free(&got);
     wmi_launches_detach();
+}
+
+static inline int end(void **state) {
+    (void)state;
+    clean_up();
     assert_int_equal(fake_profilers(), 0);
     return 0;
 }
@@ -111,10 +115,11 @@ static inline void make(const char *a, const char *b) {
 
 static inline uint64_t mark(bool is_end, uint64_t entry, uint32_t thread) {
     const bool whole = entry & WMI_ROOT_ENTRY;
-    wmi_replay_edge(replay, &(wmi_mark){.end = is_end,
-                                        .name = whole ? 0x7fffffff : region_name,
-                                        .thread = thread,
-                                        .entry = entry & ~WMI_ROOT_ENTRY});
+    const wmi_mark m = {.end = is_end,
+                        .name = whole ? 0x7fffffff : region_name,
+                        .thread = thread,
+                        .entry = entry & ~WMI_ROOT_ENTRY};
+    if (replay) wmi_replay_edge(replay, &m);
     return entry;
 }
 
