@@ -113,7 +113,7 @@ wm_status wmi_replay_split(wmi_replay_plan *p, wm_error *err) {
     const bool hopeless = p->all.config->passes > p->all.config->count;
     bool fits = false;
     if (p->split_tried || hopeless) return WM_OK;
-    p->split = calloc(p->passes, sizeof *p->split);
+    p->split = calloc(p->passes + 1, sizeof *p->split);
     if (!p->split) return wmi_error_nomem(err);
     const wm_status status = split_greedily(p, &fits, err);
     if (status != WM_OK || !fits) forget_split(p);

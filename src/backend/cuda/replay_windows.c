@@ -255,7 +255,7 @@ static void check_slot(wmi_replay_plan *p, size_t from, size_t context, size_t m
 }
 
 wm_status wmi_replay_map(wmi_replay_plan *p, size_t from, wm_error *err) {
-    size_t *met = malloc((p->slot_count + 1) * sizeof *met);
+    size_t *met = calloc(p->slot_count + 1, sizeof *met);
     if (!met) return wmi_error_nomem(err);
     for (size_t i = 0; i < p->slot_count; i++) met[i] = p->slots[i].mapped;
     number_ranges(p, from, met);
