@@ -34,16 +34,16 @@ static void test_kinds(void **state) {
                         "TPC.TriageCompute.sm__cycles_active.avg",
                         "pcie__read_bytes.sum"};
     for (size_t i = 0; i < sizeof memory / sizeof *memory; i++)
-        check_costs(costs_of(memory[i], NULL), 15.5, 0.6);
-    for (size_t i = 0; i < sizeof sm / sizeof *sm; i++) check_costs(costs_of(sm[i], NULL), 2.5, 1.25);
+        check_costs(costs_of(memory[i], NULL), 13.0, 0.22);
+    for (size_t i = 0; i < sizeof sm / sizeof *sm; i++) check_costs(costs_of(sm[i], NULL), 3.2, 0.87);
     check_costs(costs_of("gpu__time_duration.sum", NULL), 0.22, 0.01);
     check_costs(costs_of("gpu__time_duration.sum", "gpc__cycles_elapsed.avg.per_second"), 0.22, 0.01);
 }
 
 static void test_dearest_kind(void **state) {
     (void)state;
-    check_costs(costs_of("gpu__time_duration.sum", "dram__bytes.sum"), 15.5, 0.6);
-    check_costs(costs_of("dram__bytes.sum", "sm__cycles_active.avg"), 15.5, 1.25);
+    check_costs(costs_of("gpu__time_duration.sum", "dram__bytes.sum"), 13.0, 0.22);
+    check_costs(costs_of("dram__bytes.sum", "sm__cycles_active.avg"), 13.0, 0.87);
 }
 
 /* ---- stacked or windows ---- */
@@ -64,18 +64,18 @@ static void check_model(double unmarked, double runs, double stacked, double win
 
 static void test_dram_alone(void **state) {
     (void)state;
-    check_model(300, 1, 15.5 + 350 * 0.6, 50 * 15.5 + 50 * 0.6);   /*  225.5 against 805: stacked */
-    check_model(1300, 1, 15.5 + 1350 * 0.6, 50 * 15.5 + 50 * 0.6); /*  825.5 against 805: windows */
-    check_model(5000, 1, 15.5 + 5050 * 0.6, 50 * 15.5 + 50 * 0.6); /* 3045.5 against 805: windows */
-    check_model(300, 10, 15.5 + 10 * 350 * 0.6, 10 * (50 * 15.5 + 50 * 0.6));
+    check_model(300, 1, 13.0 + 350 * 0.22, 50 * 13.0 + 50 * 0.22);   /*   90 against 661: stacked */
+    check_model(1300, 1, 13.0 + 1350 * 0.22, 50 * 13.0 + 50 * 0.22); /*  310 against 661: stacked */
+    check_model(5000, 1, 13.0 + 5050 * 0.22, 50 * 13.0 + 50 * 0.22); /* 1124 against 661: windows */
+    check_model(300, 10, 13.0 + 10 * 350 * 0.22, 10 * (50 * 13.0 + 50 * 0.22));
 }
 
 static void test_passes_multiply(void **state) {
     (void)state;
     const wmi_replay_survey survey = {.kernels_in = 60, .kernels_out = 140, .regions = 60, .runs = 2};
     const wmi_replay_costs sm = costs_of("sm__throughput.avg.pct_of_peak_sustained_elapsed", NULL);
-    near(wmi_replay_stacked_ms(&survey, sm, 8), 8 * (2.5 + 2 * 200 * 1.25));
-    near(wmi_replay_windows_ms(&survey, sm), 2 * (60 * 2.5 + 60 * 1.25));
+    near(wmi_replay_stacked_ms(&survey, sm, 8), 8 * (3.2 + 2 * 200 * 0.87));
+    near(wmi_replay_windows_ms(&survey, sm), 2 * (60 * 3.2 + 60 * 0.87));
 }
 
 /* One window around each run is then as good as one for each region. */

@@ -215,6 +215,7 @@ static wm_status open_window(void *self, const wmi_window *w, wm_error *err) {
         status = wmi_records_enable(err);
         if (status == WM_OK) start_times(b);
     } else {
+        wmi_records_disable();
         status = wmi_replay_open(b->replay, w->pass - 1, w, &b->survey, err);
     }
     if (status == WM_OK) b->open_pass = w->pass;
@@ -247,11 +248,12 @@ static bool wants(void *self, int32_t pass, uint32_t config) {
 static void survey_add(cuda_backend *b) {
     size_t n;
     const wmi_launch *v = wmi_launches_times(&n);
-    double in = 0, out = 0, regions = 0;
+    double in = 0, out = 0, regions = 0, graphs = 0;
     uint64_t last = WMI_NO_ENTRY;
     for (size_t i = 0; i < n; i++) {
         if (v[i].kind != WMI_LAUNCH_KERNEL && v[i].kind != WMI_LAUNCH_GRAPH) continue;
         if (v[i].entry == WMI_NO_ENTRY) continue;
+        graphs += v[i].kind == WMI_LAUNCH_GRAPH;
         if (!wmi_entry_in_region(v[i].entry)) {
             out++;
             continue;
@@ -270,6 +272,7 @@ static void survey_add(cuda_backend *b) {
     s->kernels_in += (in - s->kernels_in) / runs;
     s->kernels_out += (out - s->kernels_out) / runs;
     s->regions += (regions - s->regions) / runs;
+    s->graphs += (graphs - s->graphs) / runs;
     s->runs = runs;
 }
 
@@ -324,6 +327,7 @@ const wmi_backend_ops wmi_cuda_backend = {
     .probe = probe,
     .describe = wmi_cuda_describe,
     .list = wmi_cuda_list,
+    .plan_on = wmi_cuda_plan_on,
     .open = open_backend,
     .plan = plan,
     .wants = wants,

@@ -20,6 +20,9 @@ const char *wmi_records_warning(void);
 /** Switch records of kernels, copies and sets on (stays on until detached: switching on costs
  *  the next kernel milliseconds). WM_OK, or CUPTI's failure. */
 wm_status wmi_records_enable(wm_error *err);
+/** Switch them off, and forget what came. Where counters are read, records would make each launch
+ *  a millisecond slower, and counters of machine instructions read 0 (seen with CUPTI 13.0). */
+void wmi_records_disable(void);
 /** Wait for the device, take what CUPTI has, join it with the logged launches, and add one
  *  wmi_record for each kernel, copy and set of a logged launch, in the order of their
  *  correlation numbers: that of a launch without any record has the reason NO_RECORD, of one

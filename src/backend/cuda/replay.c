@@ -32,8 +32,8 @@ static wm_status choose_way(wmi_replay_plan *p, int32_t pass, const wmi_replay_s
     bool cheaper = false;
     if (replay == WMI_REPLAY_KERNEL || pass == p->fallback)
         way = WMI_WAY_DRIVER;
-    else if (replay == WMI_REPLAY_RANGE)
-        way = WMI_WAY_RANGES;
+    else if (replay == WMI_REPLAY_RANGE || (replay == WMI_REPLAY_AUTO && survey && survey->graphs > 0))
+        way = WMI_WAY_RANGES; /* a graph launched in a window of kernels makes all its values unreadable */
     else if (replay == WMI_REPLAY_AUTO && survey)
         status = windows_cheaper(p, survey, &cheaper, err);
     if (cheaper || (replay == WMI_REPLAY_WINDOW && p->split)) way = WMI_WAY_REGIONS;

@@ -21,6 +21,7 @@
 typedef struct wmi_replay_survey {
     double kernels_in, kernels_out; /* in regions, outside */
     double regions;                 /* outermost entries that launched kernels */
+    double graphs;                  /* launches of graphs, which are no ranges of their own */
     double runs;                    /* in each counter pass */
     const double *kernels_of;       /* [context_count] of each context, by its number in the logs;
                                        NULL: not known */

@@ -2,11 +2,11 @@
 
 #include "backend/cuda/replay.h"
 
-/* Milliseconds on an H200. Windows on counters of memory are dear; those of the multiprocessors
- * cost more for each kernel. */
+/* Milliseconds on an H200 (driver 580, CUPTI 13.0). Windows on counters of memory are dear; those of
+ * the multiprocessors cost more for each kernel. */
 static const wmi_replay_costs time_costs = {0.22, 0.01};
-static const wmi_replay_costs sm_costs = {2.5, 1.25};
-static const wmi_replay_costs memory_costs = {15.5, 0.6};
+static const wmi_replay_costs sm_costs = {3.2, 0.87};
+static const wmi_replay_costs memory_costs = {13.0, 0.22};
 
 /* The unit may have a prefix of its own: "LTS.TriageCompute.lts__…". */
 static bool unit_is(const char *name, const char *const *units) {

@@ -1,3 +1,4 @@
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,11 +14,14 @@ static bool is_whole_function(const wmi_mark *mark) {
 
 /* ---- ranges ---- */
 
+/* Ranges of one name would be added up. */
 static void push(wmi_replay_plan *p) {
+    char name[24];
+    snprintf(name, sizeof name, "%zu", p->pushes);
     for (size_t i = 0; i < p->slot_count; i++) {
         wm_error why = WM_ERROR_INIT;
         if (!wmi_replay_counts(&p->slots[i])) continue;
-        const wm_status status = wmi_counters_push(p->slots[i].counters, "region", &why);
+        const wm_status status = wmi_counters_push(p->slots[i].counters, name, &why);
         if (status != WM_OK) wmi_replay_slot_failed(p, &p->slots[i], status, &why);
     }
     p->pushes++;
