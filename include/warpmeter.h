@@ -641,8 +641,8 @@ typedef struct wm_metrics_opts {
 WM_API wm_status wm_metrics(const wm_metrics_opts *opts, wm_table **out, wm_error *err);
 /** The passes over the program that a set of metrics takes, on this machine or on `chip`, as
  *  a table (kind "plan") with a row for each metric: its pass, or why it cannot be had. `list`
- *  is what --metrics takes. The context holds how many passes there are, and how many of
- *  them read an accelerator's counters.
+ *  is what --metrics takes. The context holds how many passes there are (passes), and in how
+ *  many of them counters are read (counter_passes).
  *  Returns  as wm_metrics; also WM_ENOTFOUND and WM_EINVAL for a name that is no metric. */
 WM_API wm_status wm_metrics_plan(const char *list, const char *chip, wm_table **out, wm_error *err);
 

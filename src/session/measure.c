@@ -30,7 +30,7 @@ static wm_status collect_name(void *user, const wmi_metric *m, bool available, c
     return WM_OK;
 }
 
-/* `why`: what the last backend said of the name. */
+/* `why`: what the first backend said of the name. */
 static wm_status unknown_metric(const char *name, const wm_error *why, wm_error *err) {
     name_list known = {NULL, 0, 0};
     const wmi_metric_list list = {&known, collect_name};
@@ -48,11 +48,13 @@ static wm_status unknown_metric(const char *name, const wm_error *why, wm_error 
 }
 
 static wm_status gauge_resolve(const char *name, wmi_gauge *out, wm_error *err) {
-    wm_error why = WM_ERROR_INIT;
+    wm_error why = WM_ERROR_INIT; /* of the first, whose names are the least peculiar */
     for (uint32_t b = 0; wmi_backends[b]; b++) {
-        const wm_status s = wmi_backends[b]->describe(NULL, name, &out->about, &why);
+        wm_error said = WM_ERROR_INIT;
+        const wm_status s = wmi_backends[b]->describe(NULL, name, &out->about, &said);
+        if (b == 0) why = said;
         if (s == WM_ENOTFOUND) continue;
-        if (s != WM_OK && err) *err = why;
+        if (s != WM_OK && err) *err = said;
         out->backend = b;
         return s;
     }

@@ -28,6 +28,68 @@ expect_refused "warpmeter: no metric's name matches 'zzz*'; patterns are a shell
 try warpmeter metrics ''
 expect_refused "warpmeter: no metric's name matches ''"
 
+# Metrics of chips that are not here, from a made-up libcupti.
+fakes=$BIN/../fakes
+if [ -e "$fakes/libcupti.so.13" ]; then
+    export WARPMETER_LIBCUPTI="$fakes/libcupti.so.13" WARPMETER_LIBCUDA="$fakes/libcuda.so.1"
+    export FAKE_GPU=devices=0
+    try warpmeter metrics --chip TU104 'dram__*'
+    expect_status 0
+    expect_no_error
+    expect_match '^dram__bytes_read\.sum +B +cuda +true +# of bytes read from DRAM$'
+    expect_match '^dram__throughput\.avg\.pct_of_peak_sustained_elapsed +% +cuda +higher +true +DRAM throughput$'
+    refuse_line 'dram__bytes_read.avg'
+    refuse_line 'time '
+    try warpmeter metrics --chip gh100 'dram__throughput.*' --format csv
+    expect_match '^dram__throughput\.max\.pct_of_peak_sustained_active,%,cuda,higher,true,'
+    try warpmeter metrics --chip GH100 'kernel_*'
+    expect_match '^kernel_time +ns +cuda +lower +true +'
+    try warpmeter metrics --chip GH100 'group:*'
+    expect_match '^group:quick +true +'
+    refuse_line group:cache
+    try warpmeter metrics --chip XX999
+    expect_refused "warpmeter: CUPTI 13.0.1 knows no chip 'XX999'"
+    try warpmeter metrics --chip GH100 'zzz*'
+    expect_refused "warpmeter: no metric's name matches 'zzz*'"
+
+    try warpmeter metrics --chip GH100 --plan kernel_time,group:speed-of-light
+    expect_status 0
+    expect_match '^chip +GH100$'
+    expect_match '^passes +9$'
+    expect_match '^counter_passes +8$'
+    expect_match '^kernel_time +ns +cuda +0 +configuration +false$'
+    expect_match '^sm__throughput\.avg\.pct_of_peak_sustained_elapsed +% +cuda +8 +'
+    try warpmeter metrics --chip GH100 --plan group:quick
+    expect_match '^counter_passes +2$'
+    expect_match '^TriageCompute\.sm__throughput\.avg'
+    try warpmeter metrics --chip GA100 --plan group:quick --format csv
+    expect_match '^,sm__throughput\.avg\.pct_of_peak_sustained_elapsed,'
+    refuse_line Triage
+    try warpmeter metrics --chip GH100 --plan sm__throughput
+    expect_refused 'warpmeter: sm__throughput needs a rollup: sm__throughput.avg.pct_of_peak_sustained_elapsed is usual'
+    try warpmeter metrics --chip GH100 --plan time
+    expect_refused "warpmeter: 'time' is no metric of a GPU"
+    try warpmeter metrics --chip GH100 --plan group:cach
+    expect_refused "warpmeter: there is no group of metrics 'cach'"
+    try warpmeter metrics --plan kernel_time
+    expect_refused "warpmeter: 'kernel_time' is measured on a GPU: "
+    try warpmeter metrics 'kernel_time'
+    expect_match '^kernel_time +ns +cuda +lower +false +'
+    unset WARPMETER_LIBCUPTI WARPMETER_LIBCUDA FAKE_GPU
+else
+    try warpmeter metrics --chip GH100
+    expect_refused 'warpmeter: this build knows no chips'
+fi
+try warpmeter metrics --plan time,time,page-faults
+expect_status 0
+expect_match '^passes +2$'
+expect_match '^counter_passes +1$'
+expect_match '^time +ns +cpu +0 +'
+try warpmeter metrics --plan ''
+expect_refused 'warpmeter: --metrics takes'
+try warpmeter metrics --plan time 'time*'
+expect_refused "warpmeter: --plan takes the metrics itself: 'time*' is one word too many"
+
 # Groups of one's own. One that cannot be read is listed with its reason.
 mkdir groups
 printf 'text: Wall time alone\nmetrics: time\n' >groups/mine.metrics

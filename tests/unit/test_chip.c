@@ -11,6 +11,8 @@
 
 #include "backend/cuda/chip.h"
 #include "backend/cuda/cuda.h"
+#include "formula/formula.h"
+#include "input/groups.h"
 
 #define OF_PEAK ".avg.pct_of_peak_sustained_elapsed"
 #define CLOCK   "gpc__cycles_elapsed.avg.per_second"
@@ -279,6 +281,138 @@ static void an_image_that_is_none_has_no_values(void **state) {
     assert_string_not_equal(err.message, "");
 }
 
+/* ---- the groups of the project, on the chips there are ---- */
+
+static wm_status is_metric(void *chip, const char *name) {
+    wmi_metric m;
+    return wmi_cuda_describe(chip, name, &m, NULL);
+}
+
+static bool is_read(const wmi_group *g, const char *name) {
+    for (size_t i = 0; i < g->metrics.n; i++)
+        if (strcmp(g->metrics.v[i], name) == 0) return true;
+    return false;
+}
+
+/* Formulas read metrics of the group and formulas before them. */
+static void check_formulas(const wmi_group *g, const char *chip) {
+    wmi_formula *f[32];
+    assert_in_range(g->derive.n, 0, 32);
+    for (size_t i = 0; i < g->derive.n; i++) {
+        assert_int_equal(wmi_formula_parse(g->derive.v[i], &f[i], NULL), WM_OK);
+        for (size_t k = 0; k < wmi_formula_inputs(f[i]); k++) {
+            const char *input = wmi_formula_input(f[i], k);
+            bool found = is_read(g, input);
+            for (size_t j = 0; j < i && !found; j++) found = strcmp(wmi_formula_name(f[j]), input) == 0;
+            if (!found) fail_msg("%s on %s: '%s' reads %s", g->name, chip, g->derive.v[i], input);
+        }
+    }
+    for (size_t i = 0; i < g->derive.n; i++) wmi_formula_destroy(f[i]);
+}
+
+static wmi_group group_on(const char *name, const char *chip) {
+    wmi_group g;
+    wm_error err = WM_ERROR_INIT;
+    char user[16];
+    snprintf(user, sizeof user, "%s", chip);
+    if (wmi_group_load(name, &g, &err) != WM_OK || wmi_group_choose(&g, is_metric, user, &err) != WM_OK)
+        fail_msg("%s: %s", name, err.message);
+    return g;
+}
+
+static size_t counter_passes(const wmi_group *g, const char *chip) {
+    wmi_plan plan;
+    wm_error err = WM_ERROR_INIT;
+    const wmi_metric_set set = {(const char *const *)g->metrics.v, g->metrics.n};
+    if (wmi_cuda_plan_on(chip, &set, &plan, &err) != WM_OK)
+        fail_msg("%s on %s: %s", g->name, chip, err.message);
+    size_t passes = 0;
+    for (size_t i = 0; i < plan.pass_count; i++)
+        passes += plan.passes[i].disturbs && !plan.passes[i].optional;
+    for (size_t i = 0; i < plan.metric_count; i++) assert_true(plan.pass_of[i] >= 0);
+    wmi_plan_free(&plan);
+    return passes;
+}
+
+static void groups_hold_on_every_kind_of_chip(void **state) {
+    (void)state;
+    static const char *const names[] = {"quick", "speed-of-light", "roofline"};
+    static const char *const on[] = {"GV100", "TU104", "TU116", "GA100", "GA102", "GA10B",
+                                     "GH100", "AD102", "GB100", "GB110", "GB202", "GB20B"};
+    setenv("WARPMETER_METRICS", WM_SOURCE_DIR "/metrics", 1);
+    for (size_t c = 0; c < sizeof on / sizeof on[0]; c++) {
+        wmi_chip *chip;
+        if (wmi_chip_find(on[c], &chip, NULL) != WM_OK) continue; /* newer than this CUPTI */
+        for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+            wmi_group g = group_on(names[i], on[c]);
+            for (size_t k = 0; k < g.metrics.n; k++)
+                if (is_metric((char *)(uintptr_t)on[c], g.metrics.v[k]) != WM_OK)
+                    fail_msg("%s: %s has no %s", names[i], on[c], g.metrics.v[k]);
+            check_formulas(&g, on[c]);
+            assert_int_equal(g.bound_count, 1);
+            assert_true(is_read(&g, g.bounds[0].compute) && is_read(&g, g.bounds[0].memory));
+            assert_in_range(counter_passes(&g, on[c]), 1, 20);
+            wmi_group_fini(&g);
+        }
+    }
+}
+
+static void groups_take_as_many_passes_as_they_say(void **state) {
+    (void)state;
+    static const struct {
+        const char *name, *chip;
+        size_t passes;
+    } cases[] = {{"quick", "GH100", 2}, {"speed-of-light", "GH100", 8}, {"roofline", "GH100", 13}};
+    setenv("WARPMETER_METRICS", WM_SOURCE_DIR "/metrics", 1);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        wmi_group g = group_on(cases[i].name, cases[i].chip);
+        assert_int_equal(counter_passes(&g, cases[i].chip), cases[i].passes);
+        wmi_group_fini(&g);
+    }
+}
+
+static void flops_are_weighted_and_added_up(void **state) {
+    (void)state;
+    setenv("WARPMETER_METRICS", WM_SOURCE_DIR "/metrics", 1);
+    static const struct {
+        const char *input;
+        double value;
+    } values[] = {
+        {"smsp__sass_thread_inst_executed_op_fadd_pred_on.sum", 1},
+        {"smsp__sass_thread_inst_executed_op_fmul_pred_on.sum", 10},
+        {"smsp__sass_thread_inst_executed_op_ffma_pred_on.sum", 100},
+        {"smsp__sass_thread_inst_executed_op_hadd_pred_on.sum", 1},
+        {"smsp__sass_thread_inst_executed_op_hmul_pred_on.sum", 10},
+        {"smsp__sass_thread_inst_executed_op_hfma_pred_on.sum", 100},
+        {"smsp__sass_thread_inst_executed_op_dadd_pred_on.sum", 1},
+        {"smsp__sass_thread_inst_executed_op_dmul_pred_on.sum", 10},
+        {"smsp__sass_thread_inst_executed_op_dfma_pred_on.sum", 100},
+    };
+    static const struct {
+        const char *name;
+        double value;
+    } results[] = {{"fp32_flops", 211}, {"fp64_flops", 211}, {"fp16_flops", 422}};
+    wmi_group g = group_on("roofline", "GH100");
+    size_t checked = 0;
+    for (size_t i = 0; i < g.derive.n; i++) {
+        wmi_formula *f;
+        double in[16] = {0}, out = 0;
+        assert_int_equal(wmi_formula_parse(g.derive.v[i], &f, NULL), WM_OK);
+        for (size_t r = 0; r < sizeof results / sizeof results[0]; r++) {
+            if (strcmp(wmi_formula_name(f), results[r].name) != 0) continue;
+            for (size_t k = 0; k < wmi_formula_inputs(f); k++)
+                for (size_t v = 0; v < sizeof values / sizeof values[0]; v++)
+                    if (strcmp(wmi_formula_input(f, k), values[v].input) == 0) in[k] = values[v].value;
+            assert_true(wmi_formula_eval(f, in, &out));
+            assert_true(out == results[r].value);
+            checked++;
+        }
+        wmi_formula_destroy(f);
+    }
+    assert_int_equal(checked, 3);
+    wmi_group_fini(&g);
+}
+
 int main(void) {
     const char *why = why_not();
     if (why) {
@@ -297,6 +431,9 @@ int main(void) {
         cmocka_unit_test(sets_take_as_many_passes_as_were_counted),
         cmocka_unit_test(what_cannot_be_counted_is_named),
         cmocka_unit_test(an_image_that_is_none_has_no_values),
+        cmocka_unit_test(groups_hold_on_every_kind_of_chip),
+        cmocka_unit_test(groups_take_as_many_passes_as_they_say),
+        cmocka_unit_test(flops_are_weighted_and_added_up),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

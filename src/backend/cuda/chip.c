@@ -2,6 +2,7 @@
 #include "backend/cuda/chip.h"
 
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -18,9 +19,13 @@ wm_status wmi_host_create(const char *chip, CUpti_Profiler_Host_Object **out, wm
         .pChipName = chip,
     };
     const CUptiResult code = wmi_cupti.ProfilerHostInitialize(&p);
-    if (code != CUPTI_SUCCESS) return wmi_cuda_error(err, true, (int)code, "asking CUPTI about a chip");
-    *out = p.pHostObject;
-    return WM_OK;
+    if (code == CUPTI_SUCCESS) {
+        *out = p.pHostObject;
+        return WM_OK;
+    }
+    char what[80];
+    snprintf(what, sizeof what, "asking CUPTI what %.40s counts", chip);
+    return wmi_cuda_error(err, true, (int)code, what);
 }
 
 void wmi_host_destroy(CUpti_Profiler_Host_Object *host) {
