@@ -7,11 +7,12 @@
  *      label: bound = compute:ipc_share, memory:cache_miss_ratio, latency below 60
  *  metrics, derive and label may repeat. A label judges by two metrics, shares of their
  *  peaks in percent, what bounds a region; of several the first counts whose metrics have
- *  values. Where machines differ, a metric may be a row of
- *  alternatives, `a | b`, of which the first that the machine knows is read. Formulas and labels
- *  call it by the first name, whichever it is. A row may end in `0`, which formulas
- *  take where the machine knows none of the others, or in `none`: then the formulas
- *  that read it are left out. Labels that read it are left out in both cases. */
+ *  values. Where machines differ, a metric may be a row of alternatives, `a | b`, of which
+ *  the first that the machine knows is read. Formulas and labels call it by the first name,
+ *  whichever it is. A row may end in `0`, which formulas take where the machine knows none of
+ *  the others (a formula that then reads nothing else is no row of its own), or in `none`:
+ *  then the formulas that read it are left out. Labels that read it are left out in both
+ *  cases. */
 #ifndef WMI_INPUT_GROUPS_H
 #define WMI_INPUT_GROUPS_H
 

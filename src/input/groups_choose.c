@@ -29,11 +29,15 @@ static bool is_name(const char *name, size_t n, const char *wanted) {
     return n == strlen(wanted) && memcmp(name, wanted, n) == 0;
 }
 
+/* Where a formula's expression begins, with the '='. */
+static size_t head_length(const char *formula) {
+    size_t quoted = formula[0] == '`' ? 1 + strcspn(formula + 1, "`") : 0;
+    return quoted + strcspn(formula + quoted, "=");
+}
+
 /* Copy a formula, `old` replaced by `text` in its expression; returns how often. */
 static size_t replace(const char *formula, const char *old, const char *text, wmi_buf *out) {
-    size_t count = 0, head = strcspn(formula, "=");
-    if (formula[0] == '`') head = 1 + strcspn(formula + 1, "`");
-    head += strcspn(formula + head, "=");
+    size_t count = 0, head = head_length(formula);
     wmi_buf_add(out, formula, head);
     const char *at = formula + head, *name = NULL;
     while (*at && *at != '[') {
@@ -51,17 +55,86 @@ static size_t replace(const char *formula, const char *old, const char *text, wm
     return count;
 }
 
+static bool reads_names(const char *formula) {
+    const char *at = formula + head_length(formula), *name = NULL;
+    for (size_t n = 0, len; *at && *at != '['; at += len > 0 ? len : 1) {
+        len = name_at(at, &name, &n);
+        if (len > 0 && !wmi_scan_digit(*at)) return true;
+    }
+    return false;
+}
+
+/* Let a formula read `text` for `old`. */
+static bool rewrite_one(char **formula, const char *old, const char *text) {
+    wmi_buf changed = WMI_BUF_INIT;
+    size_t count = replace(*formula, old, text, &changed);
+    char *whole = wmi_buf_take(&changed);
+    if (!whole) return false;
+    free(count > 0 ? *formula : whole);
+    if (count > 0) *formula = whole;
+    return true;
+}
+
 /* Let formulas read `text` for `old`. False when out of memory. */
 static bool rewrite(wmi_list *formulas, const char *old, const char *text) {
-    for (size_t i = 0; i < formulas->n; i++) {
-        wmi_buf changed = WMI_BUF_INIT;
-        size_t count = replace(formulas->v[i], old, text, &changed);
-        char *whole = wmi_buf_take(&changed);
-        if (!whole) return false;
-        free(count > 0 ? formulas->v[i] : whole);
-        if (count > 0) formulas->v[i] = whole;
-    }
+    for (size_t i = 0; i < formulas->n; i++)
+        if (!rewrite_one(&formulas->v[i], old, text)) return false;
     return true;
+}
+
+/* What stands for what. */
+typedef struct substitutes {
+    wmi_list names, texts;
+} substitutes;
+
+/* The formula's name, and its expression in brackets. */
+static bool add_substitute(substitutes *s, const char *formula) {
+    size_t head = head_length(formula), begin = formula[0] == '`';
+    size_t name = begin ? strcspn(formula + 1, "`") : head;
+    while (name > 0 && wmi_scan_blank(formula[begin + name - 1])) name--;
+    const char *value = formula + head + 1;
+    value += strspn(value, " \t");
+    size_t n = strcspn(value, "[");
+    while (n > 0 && wmi_scan_blank(value[n - 1])) n--;
+    wmi_buf text = WMI_BUF_INIT;
+    wmi_buf_char(&text, '(');
+    wmi_buf_add(&text, value, n);
+    wmi_buf_char(&text, ')');
+    bool ok = !text.failed && wmi_list_add(&s->names, formula + begin, name) == WM_OK &&
+              wmi_list_add(&s->texts, text.data, text.len) == WM_OK;
+    wmi_buf_free(&text);
+    return ok;
+}
+
+/* Substitute the i-th; formulas that read no name any more go, and are substituted in turn. */
+static bool substitute(wmi_list *formulas, substitutes *s, size_t i) {
+    size_t kept = 0;
+    bool ok = true;
+    for (size_t k = 0; k < formulas->n; k++) {
+        char **f = &formulas->v[k];
+        bool read = reads_names(*f);
+        ok = ok && rewrite_one(f, s->names.v[i], s->texts.v[i]);
+        bool constant = ok && read && !reads_names(*f);
+        ok = ok && (!constant || add_substitute(s, *f));
+        if (constant)
+            free(*f);
+        else
+            formulas->v[kept++] = *f;
+    }
+    formulas->n = kept;
+    return ok;
+}
+
+/* Let formulas read 0 for a metric. One that reads nothing else says nothing of its own: it is
+ * left out, and those that read it take its value. */
+static bool read_as_zero(wmi_list *formulas, const char *metric) {
+    substitutes s = {{0}, {0}};
+    bool ok =
+        wmi_list_add(&s.names, metric, strlen(metric)) == WM_OK && wmi_list_add(&s.texts, "0", 1) == WM_OK;
+    for (size_t i = 0; ok && i < s.names.n; i++) ok = substitute(formulas, &s, i);
+    wmi_list_free(&s.names);
+    wmi_list_free(&s.texts);
+    return ok;
 }
 
 static void leave_out(wmi_list *formulas, const char *name) {
@@ -151,7 +224,7 @@ static bool settle(wmi_group *g, const choice *c, wmi_list *metrics) {
     if (none || zero) leave_out_bounds(g, c->first);
     if (none) leave_out(&g->derive, c->first);
     if (none) return true;
-    if (zero) return rewrite(&g->derive, c->first, "0");
+    if (zero) return read_as_zero(&g->derive, c->first);
     if (!contains(metrics, c->chosen) && wmi_list_add(metrics, c->chosen, strlen(c->chosen))) return false;
     if (c->chosen == c->first) return true;
     if (!rename_in_bounds(g, c->first, c->chosen)) return false;

@@ -221,7 +221,7 @@ enum {
     X(UNIT, "unit", WM_STR, "", "base unit of its values; null for a ratio or a count")                      \
     X(BACKEND, "backend", WM_STR, "", "what measures it")                                                    \
     X(BETTER, "better", WM_STR, "", "lower, higher, or null where neither is better")                        \
-    X(AVAILABLE, "available", WM_BOOL, "", "whether this machine, or the chip, can measure it")               \
+    X(AVAILABLE, "available", WM_BOOL, "", "whether this machine, or the chip, can measure it")              \
     X(REASON, "reason", WM_STR, "", "why it cannot")                                                         \
     X(TEXT, "text", WM_STR, "", "one line on what it is")
 

@@ -167,6 +167,34 @@ static void a_row_may_say_what_stands_for_it(void **state) {
     wmi_group_fini(&g);
 }
 
+/* A sum of what chips have in different kinds. */
+static void a_formula_of_zeros_is_put_into_others(void **state) {
+    (void)state;
+    static const char text[] = "text: x\n"
+                               "metrics: t, a | 0, b.c | 0\n"
+                               "derive: early = both + t\n"
+                               "derive: `only a` = 2*a [FLOP]\n"
+                               "derive: both = `only a` + 3*`b.c`\n"
+                               "derive: all = both*2 + t [x]\n"
+                               "derive: seven = 7\n"
+                               "derive: offset = 1 + a\n"
+                               "derive: last = offset*t\n";
+    wmi_group g = chosen(text, (const char *const[]){"t", NULL});
+    assert_list(&g.metrics, "t");
+    assert_list(&g.derive, "early = ((2*0) + 3*0) + t; all = ((2*0) + 3*0)*2 + t [x]; seven = 7; "
+                           "last = (1 + 0)*t");
+    wmi_group_fini(&g);
+    g = chosen(text, (const char *const[]){"t", "b.c", NULL});
+    assert_list(&g.metrics, "t; b.c");
+    assert_list(&g.derive, "early = both + t; both = (2*0) + 3*`b.c`; all = both*2 + t [x]; seven = 7; "
+                           "last = (1 + 0)*t");
+    wmi_group_fini(&g);
+    g = chosen("text: x\nmetrics: a | 0\nderive: r = a", (const char *const[]){NULL});
+    assert_int_equal(g.metrics.n, 0);
+    assert_int_equal(g.derive.n, 0);
+    wmi_group_fini(&g);
+}
+
 static void assert_bound(const wmi_group *g, size_t i, const char *compute, const char *memory,
                          double below) {
     assert_true(i < g->bound_count);
@@ -372,6 +400,7 @@ int main(void) {
         cmocka_unit_test(what_is_wrong_is_named_with_its_line),
         cmocka_unit_test(the_first_known_alternative_is_read),
         cmocka_unit_test(a_row_may_say_what_stands_for_it),
+        cmocka_unit_test(a_formula_of_zeros_is_put_into_others),
         cmocka_unit_test(labels_are_read_and_follow_the_choice),
         cmocka_unit_test(want_of_memory_ends_the_choice),
         cmocka_unit_test_setup_teardown(groups_are_found_in_order, make_folders, remove_folders),
