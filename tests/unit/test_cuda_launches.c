@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "backend/cuda/counters.h"
 #include "backend/cuda/launch_forms.h"
 #include "backend/cuda/launches.h"
 #include "base/intern.h"
@@ -671,6 +672,85 @@ static void attach_under_threads(void **state) {
     assert_int_equal(shapes(), 1);
 }
 
+/* ---- a launch that does not return ---- */
+
+/* While counters are read, a launch waits for its kernel. */
+static void count_on(CUcontext handle, wmi_counters **counters) {
+    static const char *const metrics[] = {"gpu__time_duration.sum"};
+    wmi_cuda_context context = {0};
+    wmi_chip *chip = NULL;
+    const wmi_chip_config *config = NULL;
+    for (size_t i = 0; i < wmi_launches_contexts(); i++) {
+        if (wmi_launches_context(i).handle == handle) context = wmi_launches_context(i);
+    }
+    assert_int_equal(wmi_chip_find("GH100", &chip, NULL), WM_OK);
+    assert_int_equal(wmi_chip_config_make(chip, metrics, 1, &config, NULL), WM_OK);
+    assert_int_equal(wmi_counters_create(&context, counters, NULL), WM_OK);
+    assert_int_equal(wmi_counters_begin(*counters, config, WMI_COUNTERS_KERNELS, 16, NULL), WM_OK);
+    assert_int_equal(wmi_counters_start(*counters, NULL), WM_OK);
+}
+
+static void *launch_held(void *context) {
+    cuCtxPushCurrent_v2(context);
+    program_launch("held", NULL);
+    return NULL;
+}
+
+static void stuck_launches_are_named(void **state) {
+    wmi_counters *counters = NULL;
+    pthread_t thread;
+    program_launch("k", NULL);
+    count_on(*state, &counters);
+    start(WMI_LAUNCHES_SHAPES);
+    program_launch("k", NULL);
+    fake_advance(5000000000);
+    assert_null(wmi_launches_stuck(0)); /* it has returned */
+    fake_hold("held");
+    assert_int_equal(pthread_create(&thread, NULL, launch_held, *state), 0);
+    fake_wait_blocked(1);
+    fake_advance(999000000);
+    assert_null(wmi_launches_stuck(1000000000));
+    fake_advance(1000001);
+    assert_string_equal(wmi_launches_stuck(1000000000), "held");
+    fake_release("held");
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    assert_null(wmi_launches_stuck(0));
+    wmi_launches_stop();
+    assert_int_equal(shapes(), 2);
+    assert_int_equal(wmi_counters_stop(counters, NULL), WM_OK);
+    wmi_counters_destroy(counters);
+}
+
+/* One that never returns does not keep the window from ending, nor the next ones from beginning. */
+static void windows_end_while_one_is_stuck(void **state) {
+    wmi_counters *counters = NULL;
+    pthread_t thread;
+    worker waits = {.context = *state, .entry = 1, .launches = 1};
+    program_launch("k", NULL);
+    count_on(*state, &counters);
+    fake_hold("held");
+    start(WMI_LAUNCHES_SHAPES);
+    assert_int_equal(pthread_create(&thread, NULL, launch_held, *state), 0);
+    fake_wait_blocked(1);
+    const uint64_t seen = fake_callbacks();
+    run_worker(&waits); /* for its turn */
+    while (fake_callbacks() == seen) sched_yield();
+    wmi_launches_stop();
+    assert_int_equal(shapes(), 0);
+    start(WMI_LAUNCHES_TIMES);
+    wmi_launches_stop();
+    fake_release("held");
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    join_worker(&waits);
+    assert_int_equal(times(), 0);
+    start(WMI_LAUNCHES_SHAPES);
+    program_launch("k", NULL);
+    wmi_launches_stop();
+    assert_int_equal(shapes(), 1);
+    assert_int_equal(wmi_counters_stop(counters, NULL), WM_OK);
+    wmi_counters_destroy(counters);
+}
+
 /* ---- the subscription ---- */
 
 static void attaching_is_counted(void **state) {
@@ -739,6 +819,8 @@ int main(void) {
         cmocka_unit_test_setup_teardown(windows_under_8_threads, attach, detach),
         cmocka_unit_test_setup_teardown(windows_under_16_threads, attach, detach),
         cmocka_unit_test_setup_teardown(attach_under_threads, attach, detach),
+        cmocka_unit_test_setup_teardown(stuck_launches_are_named, attach, detach),
+        cmocka_unit_test_setup_teardown(windows_end_while_one_is_stuck, attach, detach),
         cmocka_unit_test_setup_teardown(attaching_is_counted, attach, detach),
         cmocka_unit_test_setup_teardown(another_subscriber_is_named, attach, detach),
         cmocka_unit_test_setup_teardown(refused_callbacks_are_an_error, attach, detach),
