@@ -1,5 +1,3 @@
-#include <pthread.h>
-#include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -10,50 +8,10 @@
 
 #include <cmocka.h>
 
-#include "backend/cuda/counters.h"
 #include "backend/cuda/launch_forms.h"
 #include "backend/cuda/launches.h"
 #include "base/intern.h"
-#include "cuda_program.h"
-#include "fakes/cuda/fake_gpu.h"
-
-static _Thread_local uint64_t program_entry = WMI_NO_ENTRY;
-static _Atomic(int) asked_scope;
-
-static uint64_t entry_of(wmi_scope scope) {
-    atomic_store(&asked_scope, (int)scope);
-    return program_entry;
-}
-
-static void start(wmi_launch_mode mode) { wmi_launches_start(mode, WMI_SCOPE_PROCESS, entry_of, NULL); }
-
-static int attach(void **state) {
-    wm_error err = WM_ERROR_INIT;
-    *state = program_begin(2);
-    program_entry = WMI_NO_ENTRY;
-    if (wmi_launches_attach(&err) == WM_OK) return 0;
-    print_error("%s\n", err.message);
-    return -1;
-}
-
-static int detach(void **state) {
-    (void)state;
-    wmi_launches_detach();
-    assert_int_equal(fake_callbacks_active(), 0);
-    return 0;
-}
-
-static size_t times(void) {
-    size_t n;
-    (void)wmi_launches_times(&n);
-    return n;
-}
-
-static size_t shapes(void) {
-    size_t n;
-    (void)wmi_launches_shapes(&n);
-    return n;
-}
+#include "cuda_launching.h"
 
 /* ---- the table of calls ---- */
 
@@ -500,257 +458,6 @@ static void hook_may_launch(void **state) {
     }
 }
 
-/* ---- threads ---- */
-
-enum { MOST_THREADS = 16 };
-typedef struct worker {
-    pthread_t thread;
-    CUcontext context;
-    uint64_t entry;
-    size_t launches;   /* 0: until told to stop */
-    atomic_bool *stop; /* then */
-    _Atomic(size_t) made;
-} worker;
-
-static void *work(void *user) {
-    worker *w = user;
-    CUfunction kernel = fake_function("k");
-    cuCtxPushCurrent_v2(w->context);
-    program_entry = w->entry;
-    while (w->launches ? atomic_load(&w->made) < w->launches : !atomic_load(w->stop)) {
-        cuLaunchKernel(kernel, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL);
-        atomic_fetch_add(&w->made, 1);
-        if (w->stop) sched_yield(); /* so that the one that begins and ends windows gets on */
-    }
-    cuCtxPopCurrent_v2(&(CUcontext){NULL});
-    return NULL;
-}
-
-static void run_worker(worker *w) { assert_int_equal(pthread_create(&w->thread, NULL, work, w), 0); }
-
-static void join_worker(worker *w) { assert_int_equal(pthread_join(w->thread, NULL), 0); }
-
-/* A thread that begins when another has ended has its number. */
-static void threads_have_numbers(void **state) {
-    worker w[3] = {{.context = *state, .entry = 1, .launches = 1},
-                   {.context = *state, .entry = 2, .launches = 1},
-                   {.context = *state, .entry = 3, .launches = 1}};
-    start(WMI_LAUNCHES_TIMES);
-    program_entry = 0;
-    program_launch("k", NULL);
-    for (size_t i = 0; i < 3; i++) {
-        run_worker(&w[i]);
-        join_worker(&w[i]);
-    }
-    program_launch("k", NULL);
-    wmi_launches_stop();
-    size_t n;
-    const wmi_launch *log = wmi_launches_times(&n);
-    assert_int_equal(n, 5);
-    assert_int_equal(log[0].thread, 0);
-    for (size_t i = 1; i < 4; i++) {
-        assert_int_equal(log[i].thread, 1);
-        assert_int_equal(log[i].entry, i);
-    }
-    assert_int_equal(log[4].thread, 0);
-}
-
-static void each_thread_has_its_entry(void **state) {
-    enum { THREADS = 8, EACH = 500 };
-    worker w[THREADS];
-    start(WMI_LAUNCHES_TIMES);
-    for (size_t i = 0; i < THREADS; i++) {
-        w[i] = (worker){.context = *state, .entry = i, .launches = EACH};
-        run_worker(&w[i]);
-    }
-    for (size_t i = 0; i < THREADS; i++) join_worker(&w[i]);
-    wmi_launches_stop();
-    size_t n, of[THREADS] = {0};
-    const wmi_launch *log = wmi_launches_times(&n);
-    assert_int_equal(n, THREADS * EACH);
-    for (size_t i = 0; i < n; i++) {
-        assert_true(log[i].entry < THREADS);
-        of[log[i].entry]++;
-        if (i) assert_true(log[i - 1].correlation < log[i].correlation);
-    }
-    for (size_t i = 0; i < THREADS; i++) assert_int_equal(of[i], EACH);
-}
-
-/* In a counter window the device has got exactly the launches that were logged before. */
-static _Atomic(uint64_t) turns;
-static _Atomic(uint64_t) overlaps;
-
-static void count_turn(void *user, const wmi_cuda_context *context, const wmi_shape *shape, bool in_region) {
-    (void)user;
-    (void)context;
-    (void)shape;
-    (void)in_region;
-    if (fake_launches() != atomic_fetch_add(&turns, 1)) atomic_fetch_add(&overlaps, 1);
-}
-
-static void counter_windows_keep_the_order(void **state) {
-    enum { THREADS = 8, EACH = 200 };
-    worker w[THREADS];
-    atomic_store(&turns, 0);
-    atomic_store(&overlaps, 0);
-    wmi_launches_start(WMI_LAUNCHES_SHAPES, WMI_SCOPE_PROCESS, entry_of,
-                       &(wmi_launch_hooks){count_turn, NULL});
-    for (size_t i = 0; i < THREADS; i++) {
-        w[i] = (worker){.context = *state, .entry = i, .launches = EACH};
-        run_worker(&w[i]);
-    }
-    for (size_t i = 0; i < THREADS; i++) join_worker(&w[i]);
-    wmi_launches_stop();
-    assert_int_equal(atomic_load(&overlaps), 0);
-    assert_int_equal(shapes(), THREADS * EACH);
-}
-
-static size_t made_by(worker *w, size_t threads) {
-    size_t made = 0;
-    for (size_t i = 0; i < threads; i++) made += atomic_load(&w[i].made);
-    return made;
-}
-
-/* Wait until the others have launched some more. */
-static void let_launch(worker *w, size_t threads, size_t more) {
-    const size_t made = made_by(w, threads);
-    while (made_by(w, threads) < made + more) sched_yield();
-}
-
-/* Windows begin and end while others launch: no launch is logged twice or in part. */
-static void start_and_stop(CUcontext context, size_t threads, size_t windows) {
-    worker w[MOST_THREADS];
-    atomic_bool stop = false;
-    for (size_t i = 0; i < threads; i++) {
-        w[i] = (worker){.context = context, .entry = i, .stop = &stop};
-        run_worker(&w[i]);
-    }
-    size_t logged = 0;
-    for (size_t i = 0; i < windows; i++) {
-        start(i % 2 ? WMI_LAUNCHES_SHAPES : WMI_LAUNCHES_TIMES);
-        program_launch("mine", NULL);
-        /* Now and then for so long that one of them has begun and ended a launch in here. */
-        const bool shared = i % 25 < 2;
-        if (shared) let_launch(w, threads, threads + 1);
-        wmi_launches_stop();
-        logged += i % 2 ? shapes() : times();
-        assert_true((i % 2 ? shapes() : times()) >= (shared ? 2 : 1));
-        assert_int_equal(i % 2 ? times() : shapes(), 0);
-    }
-    atomic_store(&stop, true);
-    for (size_t i = 0; i < threads; i++) join_worker(&w[i]);
-    const size_t made = made_by(w, threads);
-    assert_true(logged <= made + windows);
-    assert_int_equal(fake_launches(), made + windows);
-    assert_int_equal(fake_callbacks_active(), 0);
-    assert_int_equal(wmi_launches_lost(), 0);
-}
-
-static void windows_under_8_threads(void **state) { start_and_stop(*state, 8, 200); }
-static void windows_under_16_threads(void **state) { start_and_stop(*state, 16, 1000); }
-
-/* Subscribing and unsubscribing while others launch. */
-static void attach_under_threads(void **state) {
-    worker w[8];
-    atomic_bool stop = false;
-    for (size_t i = 0; i < 8; i++) {
-        w[i] = (worker){.context = *state, .entry = i, .stop = &stop};
-        run_worker(&w[i]);
-    }
-    for (size_t i = 0; i < 100; i++) {
-        start(i % 2 ? WMI_LAUNCHES_SHAPES : WMI_LAUNCHES_TIMES);
-        program_launch("mine", NULL);
-        if (i % 10 < 2) let_launch(w, 8, 1);
-        wmi_launches_detach();
-        assert_int_equal(wmi_launches_attach(NULL), WM_OK);
-    }
-    atomic_store(&stop, true);
-    for (size_t i = 0; i < 8; i++) join_worker(&w[i]);
-    start(WMI_LAUNCHES_SHAPES);
-    program_launch("mine", NULL);
-    wmi_launches_stop();
-    assert_int_equal(shapes(), 1);
-}
-
-/* ---- a launch that does not return ---- */
-
-/* While counters are read, a launch waits for its kernel. */
-static void count_on(CUcontext handle, wmi_counters **counters) {
-    static const char *const metrics[] = {"gpu__time_duration.sum"};
-    wmi_cuda_context context = {0};
-    wmi_chip *chip = NULL;
-    const wmi_chip_config *config = NULL;
-    for (size_t i = 0; i < wmi_launches_contexts(); i++) {
-        if (wmi_launches_context(i).handle == handle) context = wmi_launches_context(i);
-    }
-    assert_int_equal(wmi_chip_find("GH100", &chip, NULL), WM_OK);
-    assert_int_equal(wmi_chip_config_make(chip, metrics, 1, &config, NULL), WM_OK);
-    assert_int_equal(wmi_counters_create(&context, counters, NULL), WM_OK);
-    assert_int_equal(wmi_counters_begin(*counters, config, WMI_COUNTERS_KERNELS, 16, NULL), WM_OK);
-    assert_int_equal(wmi_counters_start(*counters, NULL), WM_OK);
-}
-
-static void *launch_held(void *context) {
-    cuCtxPushCurrent_v2(context);
-    program_launch("held", NULL);
-    return NULL;
-}
-
-static void stuck_launches_are_named(void **state) {
-    wmi_counters *counters = NULL;
-    pthread_t thread;
-    program_launch("k", NULL);
-    count_on(*state, &counters);
-    start(WMI_LAUNCHES_SHAPES);
-    program_launch("k", NULL);
-    fake_advance(5000000000);
-    assert_null(wmi_launches_stuck(0)); /* it has returned */
-    fake_hold("held");
-    assert_int_equal(pthread_create(&thread, NULL, launch_held, *state), 0);
-    fake_wait_blocked(1);
-    fake_advance(999000000);
-    assert_null(wmi_launches_stuck(1000000000));
-    fake_advance(1000001);
-    assert_string_equal(wmi_launches_stuck(1000000000), "held");
-    fake_release("held");
-    assert_int_equal(pthread_join(thread, NULL), 0);
-    assert_null(wmi_launches_stuck(0));
-    wmi_launches_stop();
-    assert_int_equal(shapes(), 2);
-    assert_int_equal(wmi_counters_stop(counters, NULL), WM_OK);
-    wmi_counters_destroy(counters);
-}
-
-/* One that never returns does not keep the window from ending, nor the next ones from beginning. */
-static void windows_end_while_one_is_stuck(void **state) {
-    wmi_counters *counters = NULL;
-    pthread_t thread;
-    worker waits = {.context = *state, .entry = 1, .launches = 1};
-    program_launch("k", NULL);
-    count_on(*state, &counters);
-    fake_hold("held");
-    start(WMI_LAUNCHES_SHAPES);
-    assert_int_equal(pthread_create(&thread, NULL, launch_held, *state), 0);
-    fake_wait_blocked(1);
-    const uint64_t seen = fake_callbacks();
-    run_worker(&waits); /* for its turn */
-    while (fake_callbacks() == seen) sched_yield();
-    wmi_launches_stop();
-    assert_int_equal(shapes(), 0);
-    start(WMI_LAUNCHES_TIMES);
-    wmi_launches_stop();
-    fake_release("held");
-    assert_int_equal(pthread_join(thread, NULL), 0);
-    join_worker(&waits);
-    assert_int_equal(times(), 0);
-    start(WMI_LAUNCHES_SHAPES);
-    program_launch("k", NULL);
-    wmi_launches_stop();
-    assert_int_equal(shapes(), 1);
-    assert_int_equal(wmi_counters_stop(counters, NULL), WM_OK);
-    wmi_counters_destroy(counters);
-}
-
 /* ---- the subscription ---- */
 
 static void attaching_is_counted(void **state) {
@@ -797,33 +504,27 @@ static void refused_callbacks_are_an_error(void **state) {
     assert_int_equal(wmi_launches_attach(&err), WM_OK);
 }
 
+#define TEST(name) cmocka_unit_test_setup_teardown(name, attach, detach)
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(knows_ids),
-        cmocka_unit_test_setup_teardown(every_way_is_timed, attach, detach),
-        cmocka_unit_test_setup_teardown(shapes_of_every_way, attach, detach),
-        cmocka_unit_test_setup_teardown(only_what_succeeds_is_logged, attach, detach),
-        cmocka_unit_test_setup_teardown(nothing_is_logged_outside, attach, detach),
-        cmocka_unit_test_setup_teardown(hidden_calls_are_not_seen, attach, detach),
-        cmocka_unit_test_setup_teardown(captured_launches_are_not_logged, attach, detach),
-        cmocka_unit_test_setup_teardown(captures_are_counted_without_a_window, attach, detach),
-        cmocka_unit_test_setup_teardown(contexts_are_met, attach, detach),
-        cmocka_unit_test_setup_teardown(contexts_are_met_outside_windows, attach, detach),
-        cmocka_unit_test_setup_teardown(many_contexts_are_met, attach, detach),
-        cmocka_unit_test_setup_teardown(hook_comes_before_the_launch, attach, detach),
-        cmocka_unit_test_setup_teardown(hook_is_for_kernels_outside_capture, attach, detach),
-        cmocka_unit_test_setup_teardown(hook_may_launch, attach, detach),
-        cmocka_unit_test_setup_teardown(threads_have_numbers, attach, detach),
-        cmocka_unit_test_setup_teardown(each_thread_has_its_entry, attach, detach),
-        cmocka_unit_test_setup_teardown(counter_windows_keep_the_order, attach, detach),
-        cmocka_unit_test_setup_teardown(windows_under_8_threads, attach, detach),
-        cmocka_unit_test_setup_teardown(windows_under_16_threads, attach, detach),
-        cmocka_unit_test_setup_teardown(attach_under_threads, attach, detach),
-        cmocka_unit_test_setup_teardown(stuck_launches_are_named, attach, detach),
-        cmocka_unit_test_setup_teardown(windows_end_while_one_is_stuck, attach, detach),
-        cmocka_unit_test_setup_teardown(attaching_is_counted, attach, detach),
-        cmocka_unit_test_setup_teardown(another_subscriber_is_named, attach, detach),
-        cmocka_unit_test_setup_teardown(refused_callbacks_are_an_error, attach, detach),
+        TEST(every_way_is_timed),
+        TEST(shapes_of_every_way),
+        TEST(only_what_succeeds_is_logged),
+        TEST(nothing_is_logged_outside),
+        TEST(hidden_calls_are_not_seen),
+        TEST(captured_launches_are_not_logged),
+        TEST(captures_are_counted_without_a_window),
+        TEST(contexts_are_met),
+        TEST(contexts_are_met_outside_windows),
+        TEST(many_contexts_are_met),
+        TEST(hook_comes_before_the_launch),
+        TEST(hook_is_for_kernels_outside_capture),
+        TEST(hook_may_launch),
+        TEST(attaching_is_counted),
+        TEST(another_subscriber_is_named),
+        TEST(refused_callbacks_are_an_error),
     };
     return cmocka_run_group_tests_name("cuda_launches", tests, NULL, NULL);
 }

@@ -7,7 +7,7 @@
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static wmi_activity_blocks kept;
-static size_t limit;
+static size_t limit_now;
 static uint64_t dropped;
 
 void wmi_activity_blocks_free(wmi_activity_blocks *b) {
@@ -18,7 +18,7 @@ void wmi_activity_blocks_free(wmi_activity_blocks *b) {
 
 /* Room for one more record; NULL: there is none. */
 static wmi_activity *room_locked(void) {
-    if (kept.records >= limit) return NULL;
+    if (kept.records >= limit_now) return NULL;
     if (kept.n == 0 || kept.v[kept.n - 1]->n == WMI_ACTIVITY_BLOCK) {
         if (kept.n == kept.cap) {
             const size_t cap = kept.cap ? 2 * kept.cap : 16;
@@ -36,16 +36,16 @@ static wmi_activity *room_locked(void) {
     return &last->v[last->n];
 }
 
-void wmi_activity_store_open(size_t most) {
+void wmi_activity_store_open(size_t limit) {
     pthread_mutex_lock(&lock);
-    limit = most;
+    limit_now = limit;
     pthread_mutex_unlock(&lock);
 }
 
 void wmi_activity_store_add(uint8_t *buffer, size_t size) {
     pthread_mutex_lock(&lock);
     void *record = NULL;
-    while (limit && wmi_activity_next(buffer, size, &record)) {
+    while (limit_now && wmi_activity_next(buffer, size, &record)) {
         wmi_activity read;
         const wmi_activity_verdict verdict = wmi_activity_read(record, &read);
         if (verdict == WMI_ACTIVITY_OTHER) continue;

@@ -22,12 +22,12 @@ _Static_assert(sizeof(wmi_launch) == 32, "memory for each launch is bounded");
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t turn = PTHREAD_COND_INITIALIZER;
 
-static _Atomic(int) mode = WMI_LAUNCHES_OFF;
+static _Atomic(int) mode_now = WMI_LAUNCHES_OFF;
 static _Atomic(bool) watching; /* contexts are noted, whatever the mode */
 /* Written under the lock, while nobody is at work. */
-static wmi_scope scope;
+static wmi_scope scope_now;
 static uint64_t (*entry_of)(wmi_scope scope);
-static wmi_launch_hooks hooks;
+static wmi_launch_hooks hooks_now;
 static uint64_t window; /* what `generation` is until the next stop */
 
 /* Under the lock. */
@@ -163,6 +163,13 @@ static bool take_turn(wmi_launch_thread *t) {
     return t->ordered;
 }
 
+/* For wmi_launches_stuck. */
+static void publish(wmi_launch_thread *t, const wmi_launch_form *form, const CUpti_CallbackData *data) {
+    const char *name = form->kind == WMI_FORM_KERNEL ? data->symbolName : NULL;
+    atomic_store_explicit(&t->name, name ? name : data->functionName, memory_order_relaxed);
+    atomic_store_explicit(&t->since_ns, t->call_ns, memory_order_release);
+}
+
 static void begin_work(wmi_launch_thread *t, const wmi_launch_form *form, const CUpti_CallbackData *data,
                        bool in_order) {
     const bool runs = form->kind == WMI_FORM_KERNEL || form->kind == WMI_FORM_GRAPH;
@@ -172,10 +179,10 @@ static void begin_work(wmi_launch_thread *t, const wmi_launch_form *form, const 
     t->ordered = false;
     t->generation = window;
     t->shape = (wmi_shape){
-        .entry = entry_of ? entry_of(scope) : WMI_NO_ENTRY, .thread = t->number, .kind = kind_of(form)};
+        .entry = entry_of ? entry_of(scope_now) : WMI_NO_ENTRY, .thread = t->number, .kind = kind_of(form)};
     t->captured = is_captured(form, data->functionParams);
     t->placed = place(t, data);
-    if (runs && !t->captured && (in_order || hooks.before)) {
+    if (runs && !t->captured && (in_order || hooks_now.before)) {
         if (form->kind == WMI_FORM_KERNEL && data->symbolName) t->shape.name = wmi_intern(data->symbolName);
         wmi_launch_form_shape(form, data->functionParams, &t->shape);
     }
@@ -183,17 +190,14 @@ static void begin_work(wmi_launch_thread *t, const wmi_launch_form *form, const 
         t->open = false;
         return;
     }
-    if (hooks.before && runs && !t->captured && t->placed) {
-        hooks.before(hooks.user, wmi_met_context_at(t->shape.context), &t->shape,
-                     wmi_entry_in_region(t->shape.entry));
+    if (hooks_now.before && runs && !t->captured && t->placed) {
+        hooks_now.before(hooks_now.user, wmi_met_context_at(t->shape.context), &t->shape,
+                         wmi_entry_in_region(t->shape.entry));
     }
     uint64_t now = 0;
     (void)wmi_cupti.GetTimestamp(&now);
     t->call_ns = (int64_t)now;
-    if (!runs) return;
-    const char *name = form->kind == WMI_FORM_KERNEL ? data->symbolName : NULL;
-    atomic_store_explicit(&t->name, name ? name : data->functionName, memory_order_relaxed);
-    atomic_store_explicit(&t->since_ns, t->call_ns, memory_order_release);
+    if (runs) publish(t, form, data);
 }
 
 static void on_begin(const wmi_launch_form *form, const CUpti_CallbackData *data) {
@@ -206,7 +210,7 @@ static void on_begin(const wmi_launch_form *form, const CUpti_CallbackData *data
     if (t->open && t->attached == atomic_load(&attached)) return;
     t->open = false;
     atomic_store(&t->at_work, true);
-    const int now = atomic_load(&mode);
+    const int now = atomic_load(&mode_now);
     if (now == WMI_LAUNCHES_OFF && atomic_load(&watching)) (void)place(t, data);
     const bool runs = form->kind == WMI_FORM_KERNEL || form->kind == WMI_FORM_GRAPH;
     if (now == WMI_LAUNCHES_TIMES || (now == WMI_LAUNCHES_SHAPES && runs))
@@ -287,7 +291,7 @@ static void wait_for_work(void) {
 
 void wmi_launches_stop(void) {
     pthread_mutex_lock(&lock);
-    atomic_store(&mode, WMI_LAUNCHES_OFF);
+    atomic_store(&mode_now, WMI_LAUNCHES_OFF);
     generation++;
     next_ticket = next_served = 0; /* all that wait go away */
     pthread_cond_broadcast(&turn);
@@ -295,17 +299,17 @@ void wmi_launches_stop(void) {
     wait_for_work();
 }
 
-void wmi_launches_start(wmi_launch_mode wanted, wmi_scope of, uint64_t (*launch_entry)(wmi_scope scope),
-                        const wmi_launch_hooks *given) {
+void wmi_launches_start(wmi_launch_mode mode, wmi_scope scope, uint64_t (*launch_entry)(wmi_scope scope),
+                        const wmi_launch_hooks *hooks) {
     wmi_launches_stop();
     pthread_mutex_lock(&lock);
     clear_locked();
     atomic_store(&lost, 0);
-    scope = of;
+    scope_now = scope;
     entry_of = launch_entry;
-    hooks = given ? *given : (wmi_launch_hooks){0};
+    hooks_now = hooks ? *hooks : (wmi_launch_hooks){0};
     window = ++generation;
-    atomic_store(&mode, (int)wanted);
+    atomic_store(&mode_now, (int)mode);
     pthread_mutex_unlock(&lock);
 }
 
