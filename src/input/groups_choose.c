@@ -189,13 +189,11 @@ static bool contains(const wmi_list *list, const char *name) {
     return false;
 }
 
-/* The next alternative, made a text of its own in place; NULL at the end. */
+/* The next alternative, made a text of its own in place; *rest is NULL behind the last. */
 static char *next_name(char **rest) {
-    char *name = *rest;
-    if (!name) return NULL;
-    char *bar = strchr(name, '|');
-    *rest = bar ? bar + 1 : NULL;
+    char *name = *rest, *bar = strchr(name, '|');
     char *end = bar ? bar : name + strlen(name);
+    *rest = bar ? bar + 1 : NULL;
     while (*name == ' ' || *name == '\t') name++;
     while (end > name && (end[-1] == ' ' || end[-1] == '\t')) end--;
     *end = '\0';
@@ -206,17 +204,19 @@ typedef struct choice {
     const char *first, *chosen; /* chosen: a name, "0" or "none" */
 } choice;
 
+static bool is_instead(const char *name) { return strcmp(name, "0") == 0 || strcmp(name, "none") == 0; }
+
 static wm_status choose(char *row, wmi_group_knows knows, void *user, choice *out) {
     char *rest = row, *name = next_name(&rest);
     *out = (choice){name, name};
     if (!rest) return WM_OK;
-    for (; name; name = next_name(&rest)) {
-        wm_status s = WM_OK;
-        if (strcmp(name, "0") != 0 && strcmp(name, "none") != 0) s = knows(user, name);
+    for (;;) {
+        wm_status s = is_instead(name) ? WM_OK : knows(user, name);
         if (s == WM_OK) out->chosen = name;
         if (s == WM_OK || s == WM_ENOMEM) return s;
+        if (!rest) return WM_OK;
+        name = next_name(&rest);
     }
-    return WM_OK;
 }
 
 static bool settle(wmi_group *g, const choice *c, wmi_list *metrics) {
