@@ -240,6 +240,26 @@ static void wrong_correlations_of_graphs(void **state) {
     cuGraphExecDestroy(graph);
 }
 
+/* Records of a graph that take the number of a kernel's launch: the fake adds a million. */
+static void correlations_of_kernels(void **state) {
+    (void)state;
+    CUstream stream = program_stream();
+    CUgraphExec graph = program_graph((const char *[]){"a", "b"}, 2, stream);
+    start();
+    program_entry = 2;
+    fake_graph_correlation_wrong(true);
+    fake_next_correlation(100);
+    cuGraphLaunch(graph, stream);
+    fake_next_correlation(1000100);
+    program_launch("alone", stream);
+    collect();
+    assert_int_equal(got.records.n, 2);
+    assert_int_equal(record(0)->reason, WM_REASON_NO_RECORD);
+    assert_int_equal(record(1)->reason, WM_REASON_NONE);
+    assert_string_equal(wmi_intern_name(record(1)->name), "alone");
+    cuGraphExecDestroy(graph);
+}
+
 /* Records of a graph that take the number of another graph's launch. */
 static void swapped_correlations_of_graphs(void **state) {
     (void)state;
@@ -443,6 +463,7 @@ int main(void) {
         TEST(a_graph_belongs_to_its_launch),
         TEST(replays_take_no_memory),
         TEST(wrong_correlations_of_graphs),
+        TEST(correlations_of_kernels),
         TEST(swapped_correlations_of_graphs),
         TEST(impossible_times),
         TEST(dropped_records),
