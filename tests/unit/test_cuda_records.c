@@ -271,7 +271,7 @@ static void swapped_correlations_of_graphs(void **state) {
     cuGraphLaunch(graph, stream);
     cuStreamSynchronize(stream); /* its records are written, with the number 5 */
     fake_graph_correlation_wrong(true);
-    fake_next_correlation(6);
+    fake_next_correlation(UINT32_MAX - 999994); /* and a million is 5 again */
     cuGraphLaunch(graph, stream);
     collect();
     assert_int_equal(got.records.n, 2);
