@@ -182,6 +182,37 @@ static void only_the_note_gives_way_on_a_narrow_terminal(void **state) {
     wm_table_destroy(t);
 }
 
+/* Names are kept whole; what explains them is cut, the longest first. */
+static void prose_gives_way_on_a_narrow_terminal(void **state) {
+    (void)state;
+    wm_table *t = wmi_schema_table(wmi_schema_of("metrics"), 0, NULL, NULL);
+    assert_non_null(t);
+    assert_int_equal(wmi_table_add_row(t, NULL), WM_OK);
+    put(t, 0, "metric", wmi_str("a_long_name.of_a_metric"));
+    put(t, 0, "available", wmi_bool(false));
+    put(t, 0, "reason", wmi_str("there is no device of any kind here"));
+    put(t, 0, "text", wmi_str("time of the kernels"));
+    const struct {
+        int32_t width;
+        const char *shown;
+    } cases[] = {
+        {0, "metric                   available  reason                               text\n"
+            "a_long_name.of_a_metric  false      there is no device of any kind here  time of the kernels\n"},
+        {91,
+         "metric                   available  reason                               text\n"
+         "a_long_name.of_a_metric  false      there is no device of any kind here  time of the kernels\n"},
+        {80, "metric                   available  reason                    text\n"
+             "a_long_name.of_a_metric  false      there is no device of...  time of the kernels\n"},
+        {60, "metric                   available  reason          text\n"
+             "a_long_name.of_a_metric  false      there is no...  time of...\n"},
+        {10, "metric                   available  reason    text\n"
+             "a_long_name.of_a_metric  false      there...  time ...\n"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+        assert_shown(t, &wmi_sink_text, options(false, cases[i].width), cases[i].shown);
+    wm_table_destroy(t);
+}
+
 static void put_device(wm_table *t, size_t row, const char *kernel, const char *bound, const char *note) {
     put(t, row, "kernel", wmi_str(kernel));
     put(t, row, "bound", wmi_str(bound));
@@ -407,6 +438,7 @@ int main(void) {
         cmocka_unit_test(nulls_say_why),
         cmocka_unit_test(what_all_rows_of_a_line_say_is_said_once),
         cmocka_unit_test(only_the_note_gives_way_on_a_narrow_terminal),
+        cmocka_unit_test(prose_gives_way_on_a_narrow_terminal),
         cmocka_unit_test(kernels_bounds_and_notes_are_shown),
         cmocka_unit_test(results_of_earlier_versions_are_results),
         cmocka_unit_test(styles_only_when_asked_for),
