@@ -198,13 +198,13 @@ static void prose_gives_way_on_a_narrow_terminal(void **state) {
     } cases[] = {
         {0, "metric                   available  reason                               text\n"
             "a_long_name.of_a_metric  false      there is no device of any kind here  time of the kernels\n"},
-        {91,
+        {92,
          "metric                   available  reason                               text\n"
          "a_long_name.of_a_metric  false      there is no device of any kind here  time of the kernels\n"},
-        {80, "metric                   available  reason                    text\n"
-             "a_long_name.of_a_metric  false      there is no device of...  time of the kernels\n"},
-        {60, "metric                   available  reason          text\n"
-             "a_long_name.of_a_metric  false      there is no...  time of...\n"},
+        {80, "metric                   available  reason                   text\n"
+             "a_long_name.of_a_metric  false      there is no device o...  time of the kernels\n"},
+        {60, "metric                   available  reason       text\n"
+             "a_long_name.of_a_metric  false      there is...  time of ...\n"},
         {10, "metric                   available  reason    text\n"
              "a_long_name.of_a_metric  false      there...  time ...\n"},
     };
