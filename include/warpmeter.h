@@ -436,7 +436,8 @@ typedef enum wm_log_level {
     WM_LOG_INFO = 2,
     WM_LOG_DEBUG = 3
 } wm_log_level;
-/** Called on the controlling thread with one line, without a newline. */
+/** Called with one line, without a newline, one call at a time: on the controlling thread, but for
+ *  a warning that kernels hang the program, which comes while that thread is in it. */
 typedef void (*wm_log_fn)(void *user, wm_log_level level, const char *line);
 
 typedef struct wm_session_opts {

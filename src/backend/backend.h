@@ -147,7 +147,8 @@ typedef struct wmi_device_opts {
 
 typedef struct wmi_backend_opts {
     const wmi_metric_set *set;
-    void (*warn)(void *user, const char *line); /* on the controlling thread; may be NULL */
+    /* Any thread: a backend that sees the program hang says so while it does. May be NULL. */
+    void (*warn)(void *user, const char *line);
     void *user;
     wmi_device_opts device;
     /* What the core offers; both may be called from inside a vendor's callback. */

@@ -39,17 +39,15 @@ void wmi_session_log(const wm_session *s, wm_log_level level, const char *fmt, .
     s->log(s->log_user, level, line.message);
 }
 
-void wmi_session_warn(wm_session *s, const char *fmt, ...) {
-    wm_error line;
-    va_list args;
-    va_start(args, fmt);
-    wmi_error_vset(&line, WM_OK, 0, fmt, args);
-    va_end(args);
+static bool warned_before(const wm_session *s, const char *line) {
     for (size_t i = 0; i < s->warning_count; i++)
-        if (!strcmp(s->warnings[i], line.message)) return;
-    if (s->log) s->log(s->log_user, WM_LOG_WARNING, line.message);
+        if (!strcmp(s->warnings[i], line)) return true;
+    return false;
+}
+
+static void warning_keep(wm_session *s, const char *line) {
     if (s->warning_count == WARNINGS_MAX) return;
-    char *copy = wmi_strdup(line.message);
+    char *copy = wmi_strdup(line);
     char **warnings = copy ? realloc(s->warnings, (s->warning_count + 1) * sizeof *warnings) : NULL;
     if (!warnings) {
         free(copy);
@@ -57,6 +55,22 @@ void wmi_session_warn(wm_session *s, const char *fmt, ...) {
     }
     s->warnings = warnings;
     s->warnings[s->warning_count++] = copy;
+}
+
+/* A backend may find that the program hangs, and then this thread is in the program. */
+void wmi_session_warn(wm_session *s, const char *fmt, ...) {
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    wm_error line;
+    va_list args;
+    va_start(args, fmt);
+    wmi_error_vset(&line, WM_OK, 0, fmt, args);
+    va_end(args);
+    pthread_mutex_lock(&lock);
+    if (!warned_before(s, line.message)) {
+        if (s->log) s->log(s->log_user, WM_LOG_WARNING, line.message);
+        warning_keep(s, line.message);
+    }
+    pthread_mutex_unlock(&lock);
 }
 
 void wmi_session_warn_machine(wm_session *s) {

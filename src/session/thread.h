@@ -66,11 +66,11 @@ uint64_t wmi_thread_innermost(void);
 
 /* What the core offers to backends: see wmi_backend_opts. */
 
-/** The entry (WMI_ROOT_ENTRY set for a whole function) that work belongs to which the calling thread gives to a device: the innermost
- *  open one of this thread, the whole function too. A thread that has none open works for
- *  another: in WMI_SCOPE_PROCESS its work belongs to the only open entry of the process (those
- *  of whole functions only if there is no other), else to WMI_AMBIGUOUS_ENTRY.
- *  WMI_NO_ENTRY: no run is at hand, or nothing is open. */
+/** The entry (WMI_ROOT_ENTRY set for a whole function) that work belongs to which the calling thread gives to
+ * a device: the innermost open one of this thread, the whole function too. A thread that has none open works
+ * for another: in WMI_SCOPE_PROCESS its work belongs to the only open entry of the process (those of whole
+ * functions only if there is no other), else to WMI_AMBIGUOUS_ENTRY. WMI_NO_ENTRY: no run is at hand, or
+ * nothing is open. */
 uint64_t wmi_launch_entry(wmi_scope scope);
 /** What the calling thread did from `begin` to `end` is not the program's: it is taken out of
  *  the time of all entries that are open in this thread. */

@@ -163,6 +163,8 @@ static wm_status measuring_make(wm_sweep *sweep, const wm_benchmark *bench, wm_e
                                               .ignored = (const char *const *)o->ignore_kernels.v,
                                               .ignored_count = o->ignore_kernels.n,
                                               .hang_ns = o->hang_ns},
+                                   .combine_with = bench->combine,
+                                   .combine_user = bench->user,
                                    .combine_find = combine_find,
                                    .combine_how = &o->combine};
     wm_status status = metrics_expand(o, &metrics, &derive, &how, err);

@@ -10,6 +10,7 @@
  * Structures only grew at their ends, and the assertions below would tell of a change. */
 #include "backend/cuda/activity_read.h"
 
+#include "backend/cuda/cold.h"
 #include "backend/cuda/cupti_dl.h"
 #include "backend/cuda/kernel_names.h"
 #include "samples/samples.h"
@@ -106,6 +107,8 @@ static wmi_activity_verdict read_kernel(const kernel_record *k, wmi_activity *a)
     a->of.shared[0] = (uint32_t)k->staticSharedMemory;
     a->of.shared[1] = (uint32_t)k->dynamicSharedMemory;
     if (!k->name) return WMI_ACTIVITY_READ;
+    /* It is launched from inside a launch's callback, and may have that launch's number. */
+    if (!strcmp(k->name, wmi_cold_kernel)) return WMI_ACTIVITY_OTHER;
     a->name = wmi_kernel_name_of(k->name).binary;
     return a->name ? WMI_ACTIVITY_READ : WMI_ACTIVITY_NOMEM;
 }

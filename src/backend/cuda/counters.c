@@ -21,7 +21,9 @@ struct wmi_counters {
     wmi_cuda_context context;
     wmi_chip *chip;
     CUpti_RangeProfiler_Object *object; /* NULL: not enabled */
-    wmi_counters *next;                 /* of those abandoned */
+    wmi_counters *next;                 /* of those in use, or of those abandoned */
+    unsigned users;
+    bool abandoned;
 
     /* the set of windows at hand */
     const wmi_chip_config *config; /* NULL: none */
@@ -111,15 +113,21 @@ static wm_status check_support(const wmi_cuda_context *context, wm_error *err) {
                          remedy[0] ? "; " : "", remedy);
 }
 
-wm_status wmi_counters_create(const wmi_cuda_context *context, wmi_counters **out, wm_error *err) {
-    wm_status status = wmi_cuda_load(err);
-    if (status == WM_OK) status = wmi_cupti_load(err);
-    if (status == WM_OK) status = check_support(context, err);
-    if (status != WM_OK) return status;
+/* A context takes one profiler object, and plans of several sweeps may want it: they share it. */
+static pthread_mutex_t in_use_lock = PTHREAD_MUTEX_INITIALIZER;
+static wmi_counters *in_use;
+
+static wmi_counters **place_of(CUcontext handle, uint32_t id) {
+    wmi_counters **c = &in_use;
+    while (*c && ((*c)->context.handle != handle || (*c)->context.id != id)) c = &(*c)->next;
+    return c;
+}
+
+static wm_status make(const wmi_cuda_context *context, wmi_counters **out, wm_error *err) {
     wmi_counters *c = calloc(1, sizeof *c);
     if (!c) return wmi_error_nomem(err);
     c->context = *context;
-    status = wmi_chip_find(context->device->chip, &c->chip, err);
+    wm_status status = wmi_chip_find(context->device->chip, &c->chip, err);
     if (status == WM_OK) status = enter(c, err);
     if (status == WM_OK) {
         status = profiler_initialize(err);
@@ -130,12 +138,40 @@ wm_status wmi_counters_create(const wmi_cuda_context *context, wmi_counters **ou
         free(c);
         return status;
     }
+    c->users = 1;
     *out = c;
     return WM_OK;
 }
 
+wm_status wmi_counters_create(const wmi_cuda_context *context, wmi_counters **out, wm_error *err) {
+    wm_status status = wmi_cuda_load(err);
+    if (status == WM_OK) status = wmi_cupti_load(err);
+    if (status == WM_OK) status = check_support(context, err);
+    if (status != WM_OK) return status;
+    pthread_mutex_lock(&in_use_lock);
+    wmi_counters **place = place_of(context->handle, context->id);
+    if (*place) {
+        (*place)->users++;
+        *out = *place;
+    } else {
+        status = make(context, place, err);
+        if (status == WM_OK) *out = *place;
+    }
+    pthread_mutex_unlock(&in_use_lock);
+    return status;
+}
+
+static bool last_user(wmi_counters *c) {
+    pthread_mutex_lock(&in_use_lock);
+    const bool last = --c->users == 0;
+    wmi_counters **place = place_of(c->context.handle, c->context.id);
+    if (last && *place == c) *place = c->next;
+    pthread_mutex_unlock(&in_use_lock);
+    return last;
+}
+
 void wmi_counters_destroy(wmi_counters *c) {
-    if (!c) return;
+    if (!c || !last_user(c)) return;
     wmi_counters_end(c);
     if (c->object && enter(c, NULL) == WM_OK) {
         disable(c);
@@ -149,6 +185,11 @@ void wmi_counters_destroy(wmi_counters *c) {
 void wmi_counters_abandon(wmi_counters *c) {
     static wmi_counters *_Atomic abandoned;
     if (!c) return;
+    pthread_mutex_lock(&in_use_lock);
+    wmi_counters **place = place_of(c->context.handle, c->context.id);
+    if (*place == c) *place = c->next;
+    pthread_mutex_unlock(&in_use_lock);
+    c->abandoned = true;
     c->next = atomic_load(&abandoned);
     while (!atomic_compare_exchange_weak(&abandoned, &c->next, c)) {
     }
@@ -234,6 +275,9 @@ static wm_status start_anew(wmi_counters *c, wm_error *err) {
 
 wm_status wmi_counters_begin(wmi_counters *c, const wmi_chip_config *config, wmi_counter_mode mode,
                              size_t ranges, wm_error *err) {
+    if (c->abandoned)
+        return wmi_error_set(err, WM_EFAILED, 0,
+                             "the device never came to rest, so nothing is counted on it");
     wmi_counters_end(c);
     wm_status status = enter(c, err);
     if (status != WM_OK) return status;

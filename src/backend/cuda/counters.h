@@ -20,7 +20,8 @@ typedef enum wmi_counter_mode {
 
 typedef struct wmi_counters wmi_counters;
 
-/** Enable the profiler on a context. WM_EPERM, WM_EBUSY, WM_EUNSUPPORTED, with the remedy. */
+/** Enable the profiler on a context, once: those who ask for the same context share it, and use it one
+ *  after the other. WM_EPERM, WM_EBUSY, WM_EUNSUPPORTED, with the remedy. */
 wm_status wmi_counters_create(const wmi_cuda_context *context, wmi_counters **out, wm_error *err);
 void wmi_counters_destroy(wmi_counters *c);
 /** Instead of destroying, when the device does not come to rest and every further call would

@@ -8,10 +8,12 @@
 #include "backend/cuda/cold.h"
 #include "backend/cuda/cuda_dl.h"
 #include "backend/cuda/cupti_dl.h"
+#include "backend/cuda/kernel_names.h"
 #include "backend/cuda/launches.h"
 #include "backend/cuda/records.h"
 #include "backend/cuda/replay.h"
 #include "base/clock.h"
+#include "base/intern.h"
 
 enum { DEVICES_MAX = 16 };
 
@@ -30,6 +32,7 @@ typedef struct cuda_backend {
     bool regions_seen;
     wm_error cold_error; /* the first failure: caches are not evicted any more */
     bool cold_warned;
+    uint32_t last_kernel; /* interned binary name of what was launched before the launch at hand */
     wmi_launch_hooks hooks;
 } cuda_backend;
 
@@ -70,9 +73,14 @@ static bool evict(cuda_backend *b, const wmi_cuda_context *context, const wmi_sh
         wmi_cold *cold = cold_of(b, context->device, &why);
         const wm_status status =
             cold ? wmi_cold_evict(cold, context, place, b->opts.device.hang_ns, &why) : why.code;
-        if (status != WM_OK && status != WM_ESTATE) b->cold_error = why;
+        if (status == WM_EFAILED && b->last_kernel)
+            wmi_error_set(&b->cold_error, status, 0, "%s (the last one: %s)", why.message,
+                          wmi_intern_name(wmi_kernel_name_of(wmi_intern_name(b->last_kernel)).plain));
+        else if (status != WM_OK && status != WM_ESTATE)
+            b->cold_error = why;
         inside = status == WM_OK && wmi_cold_in_program(cold);
     }
+    if (shape->name) b->last_kernel = shape->name;
     pthread_mutex_unlock(&b->lock);
     if (due) b->opts.exclude(begin, wmi_ticks());
     return inside;
@@ -131,6 +139,7 @@ static wm_status attach(cuda_backend *b, wm_error *err) {
     status = wmi_records_attach(err);
     if (status != WM_OK) wmi_launches_detach();
     b->attached = status == WM_OK;
+    if (b->attached && *wmi_records_warning()) warn(b, wmi_records_warning());
     return status;
 }
 

@@ -236,7 +236,7 @@ void wmi_replay_plan_destroy(wmi_replay_plan *p) {
     if (!p) return;
     if (p->window_open) wmi_launches_stop();
     wmi_replay_watch_stop(p->watch);
-    wmi_replay_slots_end(p);
+    if (p->at_work) wmi_replay_slots_end(p); /* else they may be at work for another plan */
     for (size_t i = 0; i < p->slot_count; i++) wmi_counters_destroy(p->slots[i].counters);
     wmi_context_wait_destroy(p->wait);
     set_free(&p->all);

@@ -154,11 +154,24 @@ static void before_launch(void *user, const wmi_cuda_context *context, const wmi
 
 /* ---- windows ---- */
 
+/* A device counts for one of its contexts at a time. */
+static wm_status start_one(const wmi_replay_plan *p, size_t i, wm_error *err) {
+    for (size_t k = 0; k < i; k++)
+        if (wmi_replay_counts(&p->slots[k]) &&
+            wmi_launches_context(k).device == wmi_launches_context(i).device)
+            return wmi_error_set(
+                err, WM_EUNSUPPORTED, 0,
+                "kernels run in several contexts of %s, and its counters are read in the first "
+                "of them only",
+                wmi_launches_context(i).device->name);
+    return wmi_counters_start(p->slots[i].counters, err);
+}
+
 static void slots_start(wmi_replay_plan *p) {
     for (size_t i = 0; i < p->slot_count; i++) {
         wm_error why = WM_ERROR_INIT;
         if (!wmi_replay_counts(&p->slots[i])) continue;
-        const wm_status status = wmi_counters_start(p->slots[i].counters, &why);
+        const wm_status status = start_one(p, i, &why);
         if (status != WM_OK) wmi_replay_slot_failed(p, &p->slots[i], status, &why);
     }
 }
