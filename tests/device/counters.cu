@@ -187,6 +187,13 @@ static void cold_caches() {
 
 /* ---- graphs ---- */
 
+/* A counter of the hardware, which is right for a graph; counters of machine instructions are not. Each
+ * warp executes its multiply-adds, and few other instructions. */
+static const char INSTRUCTIONS[] = "smsp__inst_executed.sum";
+static const char INSTRUCTIONS_AND_FMA[] =
+    "smsp__inst_executed.sum,smsp__sass_thread_inst_executed_op_ffma_pred_on.sum";
+static const double LEAST_INSTRUCTIONS = 1.5 * FMA_TOTAL / 32;
+
 static cudaGraphExec_t graph;
 
 static void make_graph() {
@@ -194,8 +201,8 @@ static void make_graph() {
     cudaGraph_t made;
     NEED(cudaStreamCreate(&stream));
     NEED(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
-    multiply_adds<100><<<FMA_BLOCKS, FMA_THREADS, 0, stream>>>(0.5f, nullptr);
-    multiply_adds<50><<<FMA_BLOCKS, FMA_THREADS, 0, stream>>>(0.5f, nullptr);
+    launch_multiply_adds<100>(stream);
+    launch_multiply_adds<50>(stream);
     NEED(cudaStreamEndCapture(stream, &made));
     NEED(cudaGraphInstantiate(&graph, made, 0));
     NEED(cudaGraphDestroy(made));
@@ -206,25 +213,40 @@ static void launch_a_graph(wm_state *st) {
     WM_BEGIN("graph");
     GOOD(st, cudaGraphLaunch(graph, nullptr));
     WM_END("graph");
-    WM_BEGIN("kernel");
-    launch_multiply_adds<10>();
-    WM_END("kernel");
+    WM_BEGIN("kernels");
+    launch_multiply_adds<100>();
+    launch_multiply_adds<50>();
+    WM_END("kernels");
     finished(st);
+}
+
+/* Two regions that execute the same kernels, one of them as a graph. */
+static void check_graph(const Table &table, const char *what) {
+    const double of_graph = table.mean("graph", INSTRUCTIONS), plain = table.mean("kernels", INSTRUCTIONS);
+    check(of_graph >= LEAST_INSTRUCTIONS && of_graph <= 1.5 * LEAST_INSTRUCTIONS,
+          "%s: %.0f instructions, at least %.0f of them multiply-adds", what, of_graph, LEAST_INSTRUCTIONS);
+    check(std::fabs(of_graph - plain) <= 0.01 * plain, "%s: %.0f instructions, and %.0f without the graph",
+          what, of_graph, plain);
+    for (const char *region : {"graph", "kernels"})
+        check(table.missing(region, FMA_METRIC) == "not-counted", "%s: no multiply-adds for %s, for: %s",
+              what, region, table.missing(region, FMA_METRIC).c_str());
 }
 
 static void graphs() {
     make_graph();
     for (const char *caches : {"none", "all"}) {
         const std::string what = std::string("a graph of two kernels, --cache-control ") + caches;
+        const std::string metrics = std::string(INSTRUCTIONS_AND_FMA) + ",kernel_count";
         Session session(nullptr);
-        session.sweep("graph", launch_a_graph, {"--metrics", BOTH, "--runs", "3", "--cache-control", caches});
-        check_samples(session, what.c_str(), "graph", FMA_METRIC, {1.5 * FMA_TOTAL});
-        check_samples(session, what.c_str(), "kernel", FMA_METRIC, {0.1 * FMA_TOTAL});
+        session.sweep("graph", launch_a_graph,
+                      {"--metrics", metrics.c_str(), "--runs", "3", "--cache-control", caches});
+        check_graph(session.table(), what.c_str());
+        check_samples(session, what.c_str(), "graph", "kernel_count", {2});
     }
     NEED(cudaGraphExecDestroy(graph));
 }
 
-/* ---- two contexts ---- */
+/* ---- two contexts: the counters of a device are read in the first of them ---- */
 
 template <typename Function> static Function driver(const char *name) {
     void *found = nullptr;
@@ -263,10 +285,18 @@ static void two_contexts() {
     }
     CUcontext popped;
     driver<decltype(&cuCtxPopCurrent)>("cuCtxPopCurrent")(&popped);
+    const std::string metrics = std::string(FMA_METRIC) + ",kernel_time,kernel_count";
     Session session(nullptr);
-    session.sweep("contexts", launch_in_two_contexts, {"--metrics", FMA_METRIC, "--runs", "3"});
-    check_samples(session, "two contexts", "first", FMA_METRIC, {FMA_TOTAL});
-    check_samples(session, "two contexts", "second", FMA_METRIC, {0.5 * FMA_TOTAL});
+    session.sweep("contexts", launch_in_two_contexts, {"--metrics", metrics.c_str(), "--runs", "3"});
+    const Table table = session.table();
+    const size_t there = check_samples(session, "two contexts", "first", FMA_METRIC, {FMA_TOTAL});
+    check(there == 3, "two contexts: %zu of 3 values in the first", there);
+    check(table.missing("second", FMA_METRIC) == "backend", "two contexts: no value in the second, for: %s",
+          table.missing("second", FMA_METRIC).c_str());
+    for (const char *region : {"first", "second"})
+        check(table.mean(region, "kernel_count") == 1 && table.mean(region, "kernel_time") > 0,
+              "two contexts: %s: %g of 1 kernel, %g ns", region, table.mean(region, "kernel_count"),
+              table.mean(region, "kernel_time"));
     driver<decltype(&cuCtxDestroy)>("cuCtxDestroy")(second);
 }
 
