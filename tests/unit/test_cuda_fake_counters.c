@@ -262,6 +262,150 @@ static void pushed_ranges(void **state) {
     assert_true(value(0, "smsp__inst_executed.sum") == 2000.0);
 }
 
+static CUptiResult push_of(const char *name) {
+    PARAMS(RangeProfiler_PushRange, push, .pRangeProfilerObject = profiler, .pRangeName = name);
+    return cupti.RangeProfilerPushRange(&push);
+}
+
+static CUptiResult pop(void) {
+    PARAMS(RangeProfiler_PopRange, p, .pRangeProfilerObject = profiler);
+    return cupti.RangeProfilerPopRange(&p);
+}
+
+static void ranges_of_one_name_add_up(void **state) {
+    (void)state;
+    (void)configure(TIME, 8);
+    fake_values(NULL, NULL);
+    OK(set(CUPTI_UserRange, CUPTI_UserReplay, 0));
+    OK(start());
+    for (int i = 0; i < 3; i++) {
+        OK(push_of(i == 1 ? "b" : "a"));
+        fake_advance(i == 1 ? 50 : 100);
+        OK(pop());
+    }
+    assert_true(stop());
+    assert_int_equal(decode(), 0);
+    assert_int_equal(ranges(), 2);
+    assert_true(value(0, TIME) == 200.0);
+    assert_true(value(1, TIME) == 50.0);
+}
+
+/* Room for four in a window, and for many in the image. */
+static void room_of_a_window(void **state) {
+    (void)state;
+    (void)configure(TIME, 16);
+    for (size_t i = 1; i <= 3; i++) {
+        OK(set(CUPTI_AutoRange, CUPTI_UserReplay, 0));
+        OK(start());
+        for (int k = 0; k < 5; k++) launch("k");
+        assert_true(stop());
+        assert_int_equal(decode(), 1);
+        assert_int_equal(ranges(), 4 * i);
+    }
+}
+
+static void one_context_at_a_time(void **state) {
+    CUcontext second;
+    CUpti_RangeProfiler_Object *first = profiler;
+    (void)state;
+    (void)configure(TIME, 4);
+    OK(set(CUPTI_AutoRange, CUPTI_UserReplay, 0));
+    OK(start());
+    OK(cuCtxCreate_v2(&second, 0, 0));
+    PARAMS(RangeProfiler_Enable, e, .ctx = second);
+    OK(cupti.RangeProfilerEnable(&e));
+    profiler = e.pRangeProfilerObject;
+    (void)configure(TIME, 4);
+    OK(set(CUPTI_AutoRange, CUPTI_UserReplay, 0));
+    assert_int_equal(start(), CUPTI_ERROR_HARDWARE_BUSY);
+    profiler = first;
+    assert_true(stop());
+    profiler = e.pRangeProfilerObject;
+    OK(start());
+    launch("k");
+    assert_true(stop());
+    OK(cuCtxDestroy(second));
+}
+
+/* A graph of two kernels. */
+static CUgraphExec graph_of_two(void) {
+    CUstream stream;
+    CUgraph graph;
+    CUgraphExec exec;
+    OK(cuStreamCreate(&stream, 0));
+    OK(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_RELAXED));
+    for (int i = 0; i < 2; i++)
+        OK(cuLaunchKernel(fake_function("k"), 1, 1, 1, 1, 1, 1, 0, stream, NULL, NULL));
+    OK(cuStreamEndCapture(stream, &graph));
+    OK(cuGraphInstantiate(&exec, graph, 0));
+    OK(cuGraphDestroy(graph));
+    return exec;
+}
+
+static void graph_among_kernels(void **state) {
+    CUgraphExec graph = graph_of_two();
+    (void)state;
+    (void)configure(TIME, 4);
+    OK(set(CUPTI_AutoRange, CUPTI_UserReplay, 0));
+    OK(start());
+    launch("k");
+    OK(cuGraphLaunch(graph, NULL));
+    PARAMS(RangeProfiler_Stop, p, .pRangeProfilerObject = profiler);
+    assert_int_equal(cupti.RangeProfilerStop(&p), CUPTI_ERROR_UNKNOWN);
+    assert_int_equal(set(CUPTI_AutoRange, CUPTI_UserReplay, 0), CUPTI_ERROR_UNKNOWN);
+    OK(cuGraphExecDestroy(graph));
+}
+
+#define FFMA         "smsp__sass_thread_inst_executed_op_ffma_pred_on.sum"
+#define INSTRUCTIONS "smsp__inst_executed.sum"
+
+/* What a range of a graph and of one kernel has of a metric: each kernel has 1000. */
+static double in_a_range(const char *metric) {
+    CUgraphExec graph = graph_of_two();
+    (void)configure(metric, 4);
+    OK(set(CUPTI_UserRange, CUPTI_UserReplay, 0));
+    OK(start());
+    OK(push_of("range"));
+    launch("k");
+    OK(cuGraphLaunch(graph, NULL));
+    OK(pop());
+    assert_true(stop());
+    (void)decode();
+    OK(cuGraphExecDestroy(graph));
+    return value(0, metric);
+}
+
+static void instructions_of_graphs(void **state) {
+    (void)state;
+    assert_true(in_a_range(INSTRUCTIONS) == 3000.0);
+}
+
+static void machine_instructions_of_graphs(void **state) {
+    (void)state;
+    assert_true(in_a_range(FFMA) == 1000.0);
+}
+
+static double of_a_kernel(CUpti_ProfilerReplayMode replay) {
+    const size_t at = ranges();
+    OK(set(CUPTI_AutoRange, replay, 0));
+    OK(start());
+    launch("k");
+    assert_true(stop());
+    (void)decode();
+    return value(at, FFMA);
+}
+
+static void machine_instructions_with_records(void **state) {
+    (void)state;
+    (void)configure(FFMA, 8);
+    assert_true(of_a_kernel(CUPTI_UserReplay) == 1000.0);
+    OK(cupti.ActivityEnable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL));
+    assert_true(of_a_kernel(CUPTI_UserReplay) == 0.0);
+    assert_true(of_a_kernel(CUPTI_KernelReplay) == 1000.0);
+    OK(cupti.ActivityDisable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL));
+    assert_true(of_a_kernel(CUPTI_UserReplay) == 1000.0);
+}
+
 int main(void) {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, fresh, done)
     const struct CMUnitTest tests[] = {
@@ -272,6 +416,13 @@ int main(void) {
         TEST(windows_with_several_passes),
         TEST(kernel_replay_in_one_window),
         TEST(pushed_ranges),
+        TEST(ranges_of_one_name_add_up),
+        TEST(room_of_a_window),
+        TEST(one_context_at_a_time),
+        TEST(graph_among_kernels),
+        TEST(instructions_of_graphs),
+        TEST(machine_instructions_of_graphs),
+        TEST(machine_instructions_with_records),
     };
     return cmocka_run_group_tests(tests, load, NULL);
 }

@@ -295,6 +295,42 @@ static void graphs_have_nodes(void **state) {
     OK(cuGraphDestroy(graph));
 }
 
+/* As the kernel that evicts caches is launched. */
+static void launch_within(void *user, CUpti_CallbackDomain domain, CUpti_CallbackId cbid, const void *data) {
+    const CUpti_CallbackData *d = data;
+    static _Thread_local bool within;
+    (void)domain;
+    (void)cbid;
+    if (within || d->callbackSite != CUPTI_API_ENTER) return;
+    within = true;
+    *(uint32_t *)user = d->correlationId;
+    launch("inner", NULL);
+    within = false;
+}
+
+static void calls_within_a_callback(void **state) {
+    CUpti_SubscriberHandle subscriber;
+    uint32_t outer = 0;
+    (void)state;
+    record(4096);
+    fake_next_correlation(100);
+    OK(cupti.Subscribe(&subscriber, launch_within, &outer));
+    OK(cupti.EnableCallback(1, subscriber, CUPTI_CB_DOMAIN_DRIVER_API,
+                            CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel));
+    launch("outer", NULL);
+    OK(cupti.Unsubscribe(subscriber));
+    launch("next", NULL);
+    OK(cuCtxSynchronize());
+    OK(cupti.ActivityFlushAll(0));
+    assert_int_equal(outer, 100);
+    assert_int_equal(kernel_count, 3);
+    assert_string_equal(kernels[0].name, "inner");
+    assert_string_equal(kernels[1].name, "outer");
+    assert_int_equal(kernels[0].correlationId, 100);
+    assert_int_equal(kernels[1].correlationId, 100);
+    assert_int_equal(kernels[2].correlationId, 101);
+}
+
 static void *synchronize(void *c) {
     (void)cuCtxPushCurrent(c);
     (void)cuCtxSynchronize();
@@ -356,6 +392,7 @@ int main(void) {
         cmocka_unit_test_setup(records_of_finished_kernels, fresh),
         cmocka_unit_test_setup(records_go_wrong, fresh),
         cmocka_unit_test_setup(graphs_have_nodes, fresh),
+        cmocka_unit_test_setup(calls_within_a_callback, fresh),
         cmocka_unit_test_setup(held_kernels_block, fresh),
         cmocka_unit_test_setup(threads_launch, fresh),
     };

@@ -99,7 +99,15 @@ static void test_ambiguous(void **state) {
     check(entries[0], "k2", 0, 202);
 }
 
+/* ---- several contexts ---- */
+
 static CUcontext second;
+
+static void make_second(int device) {
+    CUcontext popped;
+    assert_int_equal(cuCtxCreate_v2(&second, 0, device), CUDA_SUCCESS);
+    assert_int_equal(cuCtxPopCurrent(&popped), CUDA_SUCCESS);
+}
 
 static void program_contexts(int32_t pass) {
     (void)pass;
@@ -114,26 +122,38 @@ static void program_contexts(int32_t pass) {
     leave(entries[0], 0, WMI_NO_ENTRY);
 }
 
+/* A device counts for one context at a time, the one that was met first. */
 static void test_several_contexts(void **state) {
     (void)state;
-    CUcontext popped;
-    assert_int_equal(cuCtxCreate_v2(&second, 0, 0), CUDA_SUCCESS);
-    assert_int_equal(cuCtxPopCurrent(&popped), CUDA_SUCCESS);
+    make_second(0);
+    make(sm, NULL);
+    run_all(SM_PASSES, program_contexts);
+    check(entries[0], "k1", 0, 101);
+    check(entries[0], "k2", 0, 201);
+    check_null(entries[0], "k3", 0, WM_REASON_BACKEND);
+    check_null(entries[0], "k4", 0, WM_REASON_BACKEND);
+    assert_int_equal(fake_calls("cuptiRangeProfilerStart"), SM_PASSES);
+    assert_int_equal(warnings, 1);
+    assert_non_null(strstr(last_warning, "several contexts of NVIDIA Fake H200"));
+}
+
+static void test_a_context_of_each_device(void **state) {
+    (void)state;
+    make_second(1);
     make(sm, NULL);
     run_all(SM_PASSES, program_contexts);
     for (int i = 1; i <= 4; i++) {
         char name[] = {'k', (char)('0' + i), 0};
         check(entries[0], name, 0, 100 * i + 1);
     }
+    assert_int_equal(warnings, 0);
 }
 
 /* Only contexts in which kernels ran are counted in. */
 static void test_unused_context(void **state) {
     (void)state;
-    CUcontext popped;
     const double kernels[] = {4, 0};
-    assert_int_equal(cuCtxCreate_v2(&second, 0, 0), CUDA_SUCCESS);
-    assert_int_equal(cuCtxPopCurrent(&popped), CUDA_SUCCESS);
+    make_second(0);
     make(bytes, NULL);
     clean_pass(program_contexts);
     survey.kernels_of = kernels;
@@ -291,23 +311,15 @@ static void test_destroyed_while_open(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        TEST(test_stacked),
-        TEST(test_one_kernel_twice),
-        TEST(test_nothing_known),
-        TEST(test_not_counted),
-        TEST(test_ignored),
-        TEST(test_ambiguous),
-        TEST(test_several_contexts),
-        TEST(test_unused_context),
-        TEST(test_difference),
-        TEST(test_one_launch_less),
-        TEST(test_new_streams),
-        TEST(test_fallback),
-        TEST(test_more_ranges_than_launches),
-        TEST(test_dropped),
-        TEST(test_given_up),
-        TEST(test_begun_late),
-        TEST(test_destroyed_while_open),
+        TEST(test_stacked),          TEST(test_one_kernel_twice),
+        TEST(test_nothing_known),    TEST(test_not_counted),
+        TEST(test_ignored),          TEST(test_ambiguous),
+        TEST(test_several_contexts), TEST(test_a_context_of_each_device),
+        TEST(test_unused_context),   TEST(test_difference),
+        TEST(test_one_launch_less),  TEST(test_new_streams),
+        TEST(test_fallback),         TEST(test_more_ranges_than_launches),
+        TEST(test_dropped),          TEST(test_given_up),
+        TEST(test_begun_late),       TEST(test_destroyed_while_open),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

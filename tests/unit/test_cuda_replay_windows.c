@@ -217,14 +217,43 @@ static void program_graph(int32_t pass) {
     leave(entries[0], 0, WMI_NO_ENTRY);
 }
 
-static void test_graph(void **state) {
+/* It makes the whole window unreadable, but not the next one. */
+static void test_graph_among_kernels(void **state) {
     (void)state;
     make_graph();
-    make(sm, NULL);
-    run_all(SM_PASSES, program_graph);
-    check(entries[0], "k1", 0, 101);
-    check(entries[0], "graph", 0, 201); /* two kernels */
-    check(entries[0], "k3", 0, 301);
+    make(bytes, NULL);
+    run_all(1, program_graph);
+    check_null(entries[0], "k1", 0, WM_REASON_BACKEND);
+    check_null(entries[0], "graph", 0, WM_REASON_BACKEND);
+    check_null(entries[0], "k3", 0, WM_REASON_BACKEND);
+    assert_int_equal(count_of(0), 3);
+    assert_int_equal(warnings, 1);
+    run_pass(0, 1, program_nested);
+    drain();
+    check(entries[0], "k1", 0, 102);
+}
+
+static const char ffma[] = "smsp__sass_thread_inst_executed_op_ffma_pred_on.sum";
+
+/* Of a graph's machine instructions nothing is known; of the range's only those of the other kernels. */
+static void test_graph_in_a_range(void **state) {
+    (void)state;
+    make_graph();
+    opts.device.replay = WMI_REPLAY_RANGE;
+    survey.graphs = 1;
+    make(ffma, bytes);
+    run_all(1, program_graph);
+    check_null(entries[0], NULL, 0, WM_REASON_NOT_COUNTED);
+    check(entries[0], NULL, 1, 402); /* four kernels */
+}
+
+static void test_instructions_in_a_range(void **state) {
+    (void)state;
+    opts.device.replay = WMI_REPLAY_RANGE;
+    make(ffma, bytes);
+    run_all(1, program_nested);
+    check(entries[0], NULL, 0, 302);
+    check(entries[0], NULL, 1, 302);
 }
 
 /* Under auto a region with a graph in it is one range. */
@@ -285,7 +314,9 @@ int main(void) {
         TEST(test_ranges),
         TEST(test_overlapping_ranges),
         TEST(test_ranges_that_differ),
-        TEST(test_graph),
+        TEST(test_graph_among_kernels),
+        TEST(test_graph_in_a_range),
+        TEST(test_instructions_in_a_range),
         TEST(test_auto_with_a_graph),
         TEST(test_evicting_kernel),
         TEST(test_evicting_kernel_in_windows),

@@ -76,6 +76,10 @@ CUptiResult fakei_activity_enable(CUpti_ActivityKind kind, bool on) {
 
 bool fakei_activity_wanted_locked(fakei_kind kind) { return activity.on[kind] && !fault.none; }
 
+bool fakei_activity_enabled_locked(void) {
+    return activity.on[FAKEI_KERNEL] || activity.on[FAKEI_COPY] || activity.on[FAKEI_SET];
+}
+
 size_t fakei_activity_dropped(void) {
     fakei_lock();
     size_t n = activity.dropped;

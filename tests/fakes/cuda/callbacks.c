@@ -75,6 +75,9 @@ CUptiResult fakei_enable(CUpti_SubscriberHandle handle, CUpti_CallbackDomain dom
     return result;
 }
 
+/* The call at whose begin this thread is inside a callback, or 0. */
+static _Thread_local uint32_t outer_correlation;
+
 /* The callback runs without the lock: it may call the driver, and the subscriber may go meanwhile. */
 static void call_back(CUpti_CallbackDomain domain, CUpti_CallbackId cbid, const void *data) {
     struct CUpti_Subscriber_st *s = subscriber;
@@ -88,7 +91,8 @@ static void call_back(CUpti_CallbackDomain domain, CUpti_CallbackId cbid, const 
 CUresult fakei_driver(const fakei_call *call, CUresult (*body)(const void *params, uint32_t correlation)) {
     CUresult result = (CUresult)fakei_enter(call->name);
     uint64_t kept = 0;
-    uint32_t correlation = next_correlation++;
+    const uint32_t outer = outer_correlation;
+    const uint32_t correlation = outer ? outer : next_correlation++;
     CUpti_CallbackData data = {.callbackSite = CUPTI_API_ENTER,
                                .functionName = call->name,
                                .functionParams = call->params,
@@ -97,7 +101,9 @@ CUresult fakei_driver(const fakei_call *call, CUresult (*body)(const void *param
                                .contextUid = call->context ? call->context->id : 0,
                                .correlationData = &kept,
                                .correlationId = correlation};
+    outer_correlation = correlation;
     call_back(CUPTI_CB_DOMAIN_DRIVER_API, call->cbid, &data);
+    outer_correlation = outer;
     if (result == CUDA_SUCCESS) result = body(call->params, correlation);
     data.callbackSite = CUPTI_API_EXIT;
     data.functionReturnValue = &result;

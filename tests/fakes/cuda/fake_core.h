@@ -70,7 +70,9 @@ static inline double value(void *user, const fake_range *range, const char *metr
 
 static inline int begin(void **state) {
     (void)state;
+    const fake_device devices[] = {fake_device_default(), fake_device_default()};
     fake_reset();
+    fake_devices(devices, 2); /* a process asks for them once */
     fake_values(value, NULL);
     fake_metric_passes("sm__throughput", SM_PASSES);
     assert_int_equal(cuInit(0), CUDA_SUCCESS);

@@ -110,7 +110,8 @@ void fake_foreign_buffer(size_t bytes);
 bool fake_foreign_untouched(void);
 /** cuptiActivityFlushAll calls the handlers from a thread of its own, and waits for it. */
 void fake_flush_on_thread(bool on);
-/** The correlation number of the next call. They rise by 1 with every call of the driver. */
+/** The correlation number of the next call. They rise by 1 with every call of the driver, but for those
+ *  made inside of the callback at a call's begin: they have that call's number. */
 void fake_next_correlation(uint32_t id);
 /** Records of graph nodes have a correlation number of no launch. */
 void fake_graph_correlation_wrong(bool wrong);
@@ -141,7 +142,13 @@ uint64_t fake_callbacks(void);
  *  Ranges of one-pass configurations append to the image; those of a configuration of several
  *  passes need an empty one, else they are NaN. Where a range was not seen in every pass it is
  *  NaN; where another kernel ran in its place its values are the last pass's, wrong without a
- *  word, as hardware's are. SetConfig forgets what was not decoded. */
+ *  word, as hardware's are. SetConfig forgets what was not decoded.
+ *
+ *  A device counts for one context at a time: Start returns 26 while another's window is open. A graph in a
+ *  window in which each kernel is a range makes Stop return 999, and so does everything until Disable.
+ *  Metrics with "__sass_" in their names do not see kernels of graphs, nor any kernel while activity records
+ *  are enabled, unless the driver replays it: they are too low, without a word. Pushed ranges of one name
+ *  are one range, whose values add up. */
 
 /** What cuptiProfilerDeviceSupported says: a CUpti_Profiler_Support_Level (0 unknown, 1
  *  unsupported, 2 disabled, 3 supported) of "architecture", "sli", "vGpu", "confidentialCompute",
@@ -151,12 +158,12 @@ void fake_supported(const char *flag, int level);
 
 /** A range whose value of a metric is asked for. */
 typedef struct fake_range {
-    const char *kernel; /* binary name; "graph"; of push and pop the range's name */
+    const char *kernel; /* binary name; of push and pop the range's name */
     uint64_t launch;    /* how many launches the device got before it since the reset */
     size_t range;       /* its place in its window, from 0 */
     size_t pass;        /* in which the last counter of it was read */
     int64_t ns;         /* how long it lasted */
-    unsigned kernels;   /* of push and pop and of graphs: how many it holds; else 1 */
+    unsigned kernels;   /* of push and pop: how many it holds that the metric sees; else 1 */
 } fake_range;
 /** The function that makes the values; called without a lock by
  *  cuptiRangeProfilerDecodeData. NULL:

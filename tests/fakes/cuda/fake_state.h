@@ -179,6 +179,8 @@ CUptiResult fakei_activity_register(CUpti_BuffersCallbackRequestFunc requested,
                                     CUpti_BuffersCallbackCompleteFunc completed, uint32_t version);
 CUptiResult fakei_activity_enable(CUpti_ActivityKind kind, bool on);
 bool fakei_activity_wanted_locked(fakei_kind kind);
+/** Are records of any kind enabled? */
+bool fakei_activity_enabled_locked(void);
 /** Write records of what has ended; hand over full buffers, and with `flush` the last one too. */
 void fakei_activity_deliver(bool flush);
 size_t fakei_activity_dropped(void);
@@ -248,7 +250,8 @@ void fakei_image_set(fakei_image *image, size_t range, size_t metric, double val
 typedef struct fakei_seen {
     fake_range range;
     size_t passes;
-    int64_t begin; /* of push */
+    unsigned instructed; /* kernels in it whose machine instructions were counted */
+    int64_t begin;       /* of push */
 } fakei_seen;
 #define FAKEI_NESTED 16
 struct CUpti_RangeProfiler_Object {
@@ -264,6 +267,7 @@ struct CUpti_RangeProfiler_Object {
     size_t at;      /* ranges in this window so far */
     size_t dropped; /* in this window */
     bool open, all_in, broken, mixed, decoded;
+    bool unreadable; /* the window at hand */
     fakei_seen *v;
     size_t n, cap;
     size_t stack[FAKEI_NESTED]; /* places of pushed ranges; SIZE_MAX: not one that is read */
@@ -291,6 +295,6 @@ CUptiResult fakei_profiler_decode(CUpti_RangeProfiler_Object *profiler, size_t *
 /** Is a window open in the context, and how often does the driver run each kernel in it. */
 size_t fakei_profiler_replays_locked(const struct CUctx_st *context);
 /** A kernel, or a graph, ran in the context. */
-void fakei_profiler_ran_locked(CUcontext context, const fake_range *range);
+void fakei_profiler_ran_locked(CUcontext context, const fake_range *range, bool graph);
 
 #endif

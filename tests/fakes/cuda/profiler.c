@@ -124,6 +124,13 @@ CUptiResult fakei_profiler_set(const CUpti_RangeProfiler_SetConfig_Params *param
     return result;
 }
 
+/* A device counts for one context at a time. */
+static bool device_busy_locked(const CUpti_RangeProfiler_Object *p) {
+    const CUpti_RangeProfiler_Object *q = profilers;
+    while (q && !(q != p && q->open && q->context->device == p->context->device)) q = q->next;
+    return q != NULL;
+}
+
 static CUptiResult start_locked(CUpti_RangeProfiler_Object *p) {
     CUptiResult result = usable_locked(p);
     if (result != CUPTI_SUCCESS) return result;
@@ -132,7 +139,9 @@ static CUptiResult start_locked(CUpti_RangeProfiler_Object *p) {
         p->broken = true;
         return CUPTI_ERROR_UNKNOWN;
     }
+    if (device_busy_locked(p)) return CUPTI_ERROR_HARDWARE_BUSY;
     p->open = true;
+    p->unreadable = false;
     p->at = p->dropped = p->depth = 0;
     windows++;
     fakei_pass_locked(window_ns);
@@ -152,6 +161,8 @@ static CUptiResult stop_locked(CUpti_RangeProfiler_Stop_Params *params) {
     if (result != CUPTI_SUCCESS) return result;
     if (!p->open) return CUPTI_ERROR_INVALID_OPERATION;
     p->open = false;
+    p->broken = p->unreadable;
+    if (p->broken) return CUPTI_ERROR_UNKNOWN;
     p->pass = p->kernel_replay ? p->config->passes : p->pass + 1;
     p->all_in = p->pass >= p->config->passes;
     if (p->all_in) p->pass = 0;
@@ -174,15 +185,27 @@ size_t fakei_profiler_replays_locked(const struct CUctx_st *context) {
     return p->kernel_replay ? p->config->passes : 1;
 }
 
-void fakei_profiler_ran_locked(CUcontext context, const fake_range *range) {
+/* What belongs to a range of push and pop, once for each that is open. */
+static void add_to_open_locked(CUpti_RangeProfiler_Object *p, unsigned kernels, unsigned instructed) {
+    for (size_t i = 0; i < p->depth; i++) {
+        if (p->stack[i] == SIZE_MAX) continue;
+        p->v[p->stack[i]].range.kernels += kernels;
+        p->v[p->stack[i]].instructed += instructed;
+    }
+}
+
+/* Machine instructions of a graph are not counted, nor those of any kernel while there are records. */
+void fakei_profiler_ran_locked(CUcontext context, const fake_range *range, bool graph) {
     CUpti_RangeProfiler_Object *p = context->profiler;
+    const bool instructed = !graph && (p->kernel_replay || !fakei_activity_enabled_locked());
     fakei_pass_locked(kernel_ns);
-    if (!p->user_ranges) {
-        fakei_range_add_locked(p, range);
+    p->unreadable |= graph && !p->user_ranges;
+    if (p->user_ranges) {
+        add_to_open_locked(p, range->kernels, instructed ? range->kernels : 0);
         return;
     }
-    for (size_t i = 0; i < p->depth; i++)
-        if (p->stack[i] != SIZE_MAX) p->v[p->stack[i]].range.kernels += range->kernels;
+    const size_t at = fakei_range_add_locked(p, range);
+    if (at != SIZE_MAX) p->v[at].instructed = instructed ? range->kernels : 0;
 }
 
 void fake_profiler_cost(int64_t window, int64_t kernel) {

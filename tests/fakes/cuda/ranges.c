@@ -49,6 +49,7 @@ size_t fakei_range_add_locked(CUpti_RangeProfiler_Object *p, const fake_range *r
     }
     fakei_seen *seen = &p->v[at];
     seen->range = *range;
+    seen->instructed = 0;
     seen->range.range = at;
     seen->range.pass = p->kernel_replay ? p->config->passes - 1 : p->pass;
     seen->passes = p->kernel_replay ? p->config->passes : seen->passes + 1;
@@ -105,16 +106,37 @@ static bool counted(const fakei_config *config, const char *metric) {
     return false;
 }
 
-static void write_range(const decoding *d, const fakei_seen *seen) {
+static double value_in(const fakei_seen *seen, const char *metric) {
+    if (!strstr(metric, "__sass_")) return fakei_value(&seen->range, metric);
+    fake_range instructed = seen->range;
+    instructed.kernels = seen->instructed;
+    return instructed.kernels ? fakei_value(&instructed, metric) : 0.0;
+}
+
+/* Where the values of a range go, and whether others of its name are there. */
+static size_t place_of(const decoding *d, const char *name, bool *shared) {
+    const size_t n = d->image->ranges;
+    size_t at = d->user_ranges ? 0 : n;
+    while (at < n && strcmp(fakei_image_range(d->image, at), name) != 0) at++;
+    *shared = at < n;
+    if (!*shared && !fakei_image_add(d->image, name)) return SIZE_MAX;
+    return at;
+}
+
+static bool write_range(const decoding *d, const fakei_seen *seen) {
     char number[24];
-    size_t at = d->image->ranges;
-    snprintf(number, sizeof number, "%zu", at);
-    fakei_image_add(d->image, d->user_ranges ? seen->range.kernel : number);
-    if (d->useless || seen->passes < d->passes) return;
+    bool shared;
+    snprintf(number, sizeof number, "%zu", d->image->ranges);
+    const size_t at = place_of(d, d->user_ranges ? seen->range.kernel : number, &shared);
+    if (at == SIZE_MAX) return false;
+    const bool useless = d->useless || seen->passes < d->passes;
     for (size_t i = 0; i < d->image->count; i++) {
         const char *metric = fakei_image_name(d->image, i);
-        if (counted(d->config, metric)) fakei_image_set(d->image, at, i, fakei_value(&seen->range, metric));
+        if (!counted(d->config, metric)) continue;
+        const double before = shared ? fakei_image_value(d->image, at, i) : 0.0;
+        fakei_image_set(d->image, at, i, useless ? NAN : before + value_in(seen, metric));
     }
+    return true;
 }
 
 /* A copy of what a decode needs: values are made without the lock. */
@@ -144,12 +166,7 @@ CUptiResult fakei_profiler_decode(CUpti_RangeProfiler_Object *p, size_t *dropped
     fakei_lock();
     CUptiResult result = begin_locked(p, &d);
     fakei_unlock();
-    for (size_t i = 0; i < d.n; i++) {
-        if (d.image->ranges < d.image->capacity)
-            write_range(&d, &d.v[i]);
-        else
-            d.dropped++;
-    }
+    for (size_t i = 0; i < d.n; i++) d.dropped += !write_range(&d, &d.v[i]);
     *dropped = d.dropped;
     free(d.v);
     free(d.config);

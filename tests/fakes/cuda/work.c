@@ -179,13 +179,13 @@ static fake_range run(fakei_work *w) {
 }
 
 /* While counters are read kernels run one at a time, and the launch waits for them. */
-static void count(CUstream stream, fake_range *range) {
+static void count(CUstream stream, fake_range *range, bool graph) {
     CUcontext context = stream->context;
     size_t replays = fakei_profiler_replays_locked(context);
     if (replays == 0) return;
     wait_for(stream);
     now += (int64_t)(replays - 1) * range->ns;
-    fakei_profiler_ran_locked(context, range);
+    fakei_profiler_ran_locked(context, range, graph);
 }
 
 void fakei_launch_locked(fakei_work work) {
@@ -194,7 +194,7 @@ void fakei_launch_locked(fakei_work work) {
         return;
     }
     fake_range range = run(&work);
-    if (work.kind == FAKEI_KERNEL) count(work.stream, &range);
+    if (work.kind == FAKEI_KERNEL) count(work.stream, &range, false);
 }
 
 void fakei_graph_launch_locked(CUgraph graph, CUstream stream, uint32_t correlation) {
@@ -208,7 +208,7 @@ void fakei_graph_launch_locked(CUgraph graph, CUstream stream, uint32_t correlat
         whole.ns += range.ns;
         whole.kernels += w.kind == FAKEI_KERNEL;
     }
-    count(stream, &whole);
+    count(stream, &whole, true);
 }
 
 void fakei_synchronize_stream_locked(CUstream stream) { wait_for(stream); }
