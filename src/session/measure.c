@@ -268,9 +268,10 @@ void wmi_measure_close(wmi_measure *m) {
     free(m);
 }
 
-bool wmi_measure_wants(const wmi_measure *m, int32_t pass, uint32_t config) {
+bool wmi_measure_wants(wmi_measure *m, int32_t pass, uint32_t config) {
     const wmi_joint_pass *joint = &m->passes[pass];
     if (!joint->optional) return true;
+    if (m->window_open && m->window.pass != pass) wmi_measure_window_close(m, &m->failed);
     for (size_t b = 0; b < m->source_count; b++) {
         const wmi_source *source = &m->sources[b];
         if (joint->local[b] >= 0 && source->ops->wants)
@@ -298,6 +299,10 @@ wm_status wmi_measure_window(wmi_measure *m, int32_t pass, uint32_t config, int3
     wmi_window w = {joint->window, pass, config, run};
     if (m->window_open && window_same(&w, &m->window)) return WM_OK;
     wm_status s = wmi_measure_window_close(m, err);
+    if (s == WM_OK && m->failed.code != WM_OK) {
+        if (err) *err = m->failed;
+        s = m->failed.code;
+    }
     if (s != WM_OK) return s;
     m->window = w;
     m->window_open = true;

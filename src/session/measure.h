@@ -53,6 +53,7 @@ typedef struct wmi_measure {
     void *combine_user;
     bool window_open;
     wmi_window window; /* the one that is open; its pass is the joint pass */
+    wm_error failed;   /* of closing one before its time */
 } wmi_measure;
 
 /** How it is measured. Borrowed for the call, but for `user`, `combine_with` and its user. */
@@ -76,8 +77,9 @@ wm_status wmi_measure_open(wmi_samples *samples, const char *const *names, size_
  *  for backends; NULL for this machine. */
 wm_status wmi_measure_knows(void *chip, const char *name);
 void wmi_measure_close(wmi_measure *m);
-/** Is this pass needed in this configuration, after all earlier ones? */
-bool wmi_measure_wants(const wmi_measure *m, int32_t pass, uint32_t config);
+/** Is this pass needed in this configuration, after all earlier ones? Closes the window of an
+ *  earlier pass, since only then it is known; a failure of that is told by the next window. */
+bool wmi_measure_wants(wmi_measure *m, int32_t pass, uint32_t config);
 /** The first deferred pass, or pass_count. All later ones are deferred too. */
 size_t wmi_measure_late(const wmi_measure *m);
 /** Open the window that a run needs, closing another that is open. */

@@ -77,7 +77,8 @@ static void window(const char *const *kernels, size_t count) {
 
 static void begin_set(const wmi_chip_config *config, wmi_counter_mode mode, size_t ranges) {
     wm_error err = WM_ERROR_INIT;
-    if (wmi_counters_begin(counters, config, mode, ranges, &err) != WM_OK) fail_msg("%s", err.message);
+    if (wmi_counters_begin(counters, config, mode, ranges, ranges, &err) != WM_OK)
+        fail_msg("%s", err.message);
 }
 
 static void check_values(size_t range, double first, double second) {

@@ -199,7 +199,7 @@ static void count_on(CUcontext handle, wmi_counters **counters) {
     assert_int_equal(wmi_chip_find("GH100", &chip, NULL), WM_OK);
     assert_int_equal(wmi_chip_config_make(chip, metrics, 1, &config, NULL), WM_OK);
     assert_int_equal(wmi_counters_create(&context, counters, NULL), WM_OK);
-    assert_int_equal(wmi_counters_begin(*counters, config, WMI_COUNTERS_KERNELS, 16, NULL), WM_OK);
+    assert_int_equal(wmi_counters_begin(*counters, config, WMI_COUNTERS_KERNELS, 16, 16, NULL), WM_OK);
     assert_int_equal(wmi_counters_start(*counters, NULL), WM_OK);
 }
 

@@ -34,16 +34,16 @@ static void test_kinds(void **state) {
                         "TPC.TriageCompute.sm__cycles_active.avg",
                         "pcie__read_bytes.sum"};
     for (size_t i = 0; i < sizeof memory / sizeof *memory; i++)
-        check_costs(costs_of(memory[i], NULL), 13.0, 0.22);
-    for (size_t i = 0; i < sizeof sm / sizeof *sm; i++) check_costs(costs_of(sm[i], NULL), 3.2, 0.87);
-    check_costs(costs_of("gpu__time_duration.sum", NULL), 0.22, 0.01);
-    check_costs(costs_of("gpu__time_duration.sum", "gpc__cycles_elapsed.avg.per_second"), 0.22, 0.01);
+        check_costs(costs_of(memory[i], NULL), 13.5, 0.05);
+    for (size_t i = 0; i < sizeof sm / sizeof *sm; i++) check_costs(costs_of(sm[i], NULL), 4.5, 0.95);
+    check_costs(costs_of("gpu__time_duration.sum", NULL), 7.7, 0.05);
+    check_costs(costs_of("gpu__time_duration.sum", "gpc__cycles_elapsed.avg.per_second"), 7.7, 0.05);
 }
 
 static void test_dearest_kind(void **state) {
     (void)state;
-    check_costs(costs_of("gpu__time_duration.sum", "dram__bytes.sum"), 13.0, 0.22);
-    check_costs(costs_of("dram__bytes.sum", "sm__cycles_active.avg"), 13.0, 0.87);
+    check_costs(costs_of("gpu__time_duration.sum", "dram__bytes.sum"), 13.5, 0.05);
+    check_costs(costs_of("dram__bytes.sum", "sm__cycles_active.avg"), 13.5, 0.95);
 }
 
 /* ---- stacked or windows ---- */
@@ -55,37 +55,30 @@ static wmi_replay_survey marked(double unmarked, double runs) {
     return (wmi_replay_survey){.kernels_in = 50, .kernels_out = unmarked, .regions = 50, .runs = runs};
 }
 
-static void check_model(double unmarked, double runs, double stacked, double windows) {
+static void check_model(double unmarked, double runs, double stacked, double by_run, double by_region) {
     const wmi_replay_survey survey = marked(unmarked, runs);
     const wmi_replay_costs dram = costs_of("dram__throughput.avg.pct_of_peak_sustained_elapsed", NULL);
     near(wmi_replay_stacked_ms(&survey, dram, 1), stacked);
-    near(wmi_replay_windows_ms(&survey, dram), windows);
+    near(wmi_replay_runs_ms(&survey, dram), by_run);
+    near(wmi_replay_regions_ms(&survey, dram), by_region);
 }
 
+/* Room, windows, kernels. */
 static void test_dram_alone(void **state) {
     (void)state;
-    check_model(300, 1, 13.0 + 350 * 0.22, 50 * 13.0 + 50 * 0.22);   /*   90 against 661: stacked */
-    check_model(1300, 1, 13.0 + 1350 * 0.22, 50 * 13.0 + 50 * 0.22); /*  310 against 661: stacked */
-    check_model(5000, 1, 13.0 + 5050 * 0.22, 50 * 13.0 + 50 * 0.22); /* 1124 against 661: windows */
-    check_model(300, 10, 13.0 + 10 * 350 * 0.22, 10 * (50 * 13.0 + 50 * 0.22));
+    check_model(300, 1, 350 + 13.5 + 350 * 0.05, 350 + 13.5 + 350 * 0.05, 50 + 50 * 13.5 + 50 * 0.05);
+    check_model(5000, 1, 5050 + 13.5 + 5050 * 0.05, 5050 + 13.5 + 5050 * 0.05, 50 + 50 * 13.5 + 50 * 0.05);
+    check_model(300, 10, 3500 + 13.5 + 3500 * 0.05, 350 + 10 * 13.5 + 3500 * 0.05,
+                50 + 500 * 13.5 + 500 * 0.05);
 }
 
 static void test_passes_multiply(void **state) {
     (void)state;
     const wmi_replay_survey survey = {.kernels_in = 60, .kernels_out = 140, .regions = 60, .runs = 2};
     const wmi_replay_costs sm = costs_of("sm__throughput.avg.pct_of_peak_sustained_elapsed", NULL);
-    near(wmi_replay_stacked_ms(&survey, sm, 8), 8 * (3.2 + 2 * 200 * 0.87));
-    near(wmi_replay_windows_ms(&survey, sm), 2 * (60 * 3.2 + 60 * 0.87));
-}
-
-/* One window around each run is then as good as one for each region. */
-static void test_all_or_nothing_in_regions(void **state) {
-    (void)state;
-    const wmi_replay_costs time = costs_of("gpu__time_duration.sum", NULL);
-    const wmi_replay_survey inside = {.kernels_in = 30, .kernels_out = 0, .regions = 10, .runs = 4};
-    const wmi_replay_survey outside = {.kernels_in = 0, .kernels_out = 30, .regions = 0, .runs = 4};
-    near(wmi_replay_windows_ms(&inside, time), 4 * (0.22 + 30 * 0.01));
-    near(wmi_replay_windows_ms(&outside, time), 4 * (0.22 + 30 * 0.01));
+    near(wmi_replay_stacked_ms(&survey, sm, 8), 2 * 200 + 8 * (4.5 + 2 * 200 * 0.95));
+    near(wmi_replay_runs_ms(&survey, sm), 200 + 2 * (4.5 + 200 * 0.95));
+    near(wmi_replay_regions_ms(&survey, sm), 60 + 2 * (60 * 4.5 + 60 * 0.95));
 }
 
 /* ---- comparing ---- */
@@ -171,15 +164,10 @@ static void test_renumber_many(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_kinds),
-        cmocka_unit_test(test_dearest_kind),
-        cmocka_unit_test(test_dram_alone),
-        cmocka_unit_test(test_passes_multiply),
-        cmocka_unit_test(test_all_or_nothing_in_regions),
-        cmocka_unit_test(test_same),
-        cmocka_unit_test(test_each_member),
-        cmocka_unit_test(test_lengths),
-        cmocka_unit_test(test_renumber),
+        cmocka_unit_test(test_kinds),         cmocka_unit_test(test_dearest_kind),
+        cmocka_unit_test(test_dram_alone),    cmocka_unit_test(test_passes_multiply),
+        cmocka_unit_test(test_same),          cmocka_unit_test(test_each_member),
+        cmocka_unit_test(test_lengths),       cmocka_unit_test(test_renumber),
         cmocka_unit_test(test_renumber_many),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

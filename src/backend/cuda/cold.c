@@ -65,8 +65,9 @@ struct reader {
 
 struct wmi_cold {
     const wmi_cuda_device *device;
-    size_t bytes;           /* of a buffer */
-    CUcontext own;          /* NULL: there is no second context */
+    size_t bytes;  /* of a buffer */
+    CUcontext own; /* the second context; NULL: none */
+    bool own_tried;
     pthread_mutex_t lock;   /* one eviction at a time; guards what is below */
     wmi_context_wait *wait; /* NULL: out of use, since it was in vain */
     reader *readers;        /* of the second context, and of those of the program */
@@ -123,7 +124,7 @@ static wm_status prepare(const wmi_cold *c, reader *r, wm_error *err) {
         what = "clearing the memory to evict the device's caches with";
         result = wmi_cuda.memset_d32(r->buffer, 0, c->bytes / sizeof(uint32_t));
     }
-    if (result == CUDA_SUCCESS && r->context == c->own) {
+    if (result == CUDA_SUCCESS && c->own && r->context == c->own) {
         what = "evicting the device's caches";
         result = launch(c, r);
         if (result == CUDA_SUCCESS) result = wmi_cuda.ctx_synchronize();
@@ -191,9 +192,28 @@ static wm_status rest(wmi_cold *c, CUcontext context, int64_t limit_ns, wm_error
     return result == CUDA_SUCCESS ? WM_OK : wmi_cuda_error(err, false, (int)result, "waiting for the device");
 }
 
+/* False: it has to be done without. */
+static bool make_own_context(wmi_cold *c) {
+    if (c->device->compute_mode != CU_COMPUTEMODE_DEFAULT) return false;
+    CUdevice device;
+    if (wmi_cuda.device_get(&device, c->device->ordinal) != CUDA_SUCCESS) return false;
+    return wmi_cuda.ctx_create(&c->own, 0, device) == CUDA_SUCCESS; /* and it is current */
+}
+
+/* The second context is made when it is first wanted. WM_OK without one: it is not allowed. */
+static wm_status second_context(wmi_cold *c, wm_error *err) {
+    if (c->own_tried) return WM_OK;
+    c->own_tried = true;
+    if (!make_own_context(c)) return WM_OK;
+    const wm_status status = add_reader(c, c->own, err);
+    pop();
+    return status;
+}
+
 static wm_status read_once(wmi_cold *c, CUcontext program, wmi_cold_place place, int64_t limit_ns,
                            wm_error *err) {
     wm_status status = rest(c, program, limit_ns, err);
+    if (status == WM_OK && place == WMI_COLD_APART) status = second_context(c, err);
     if (status != WM_OK) return status;
     const reader *r = enter_reader(c, place == WMI_COLD_APART && c->own ? c->own : program, &status, err);
     if (!r) return status;
@@ -224,22 +244,6 @@ wm_status wmi_cold_evict(wmi_cold *c, const wmi_cuda_context *program, wmi_cold_
 
 /* ---- making and unmaking ---- */
 
-/* False: it has to be done without. */
-static bool make_own_context(wmi_cold *c) {
-    if (c->device->compute_mode != CU_COMPUTEMODE_DEFAULT) return false;
-    CUdevice device;
-    if (wmi_cuda.device_get(&device, c->device->ordinal) != CUDA_SUCCESS) return false;
-    return wmi_cuda.ctx_create(&c->own, 0, device) == CUDA_SUCCESS; /* and it is current */
-}
-
-static wm_status make_ready(wmi_cold *c, wm_error *err) {
-    wm_status status = wmi_context_wait_create(&c->wait, err);
-    if (status != WM_OK || !make_own_context(c)) return status;
-    status = add_reader(c, c->own, err);
-    pop();
-    return status;
-}
-
 wm_status wmi_cold_create(const wmi_cuda_device *device, wmi_cold **out, wm_error *err) {
     if (device->l2_bytes <= 0)
         return wmi_error_set(err, WM_EUNSUPPORTED, 0,
@@ -250,9 +254,7 @@ wm_status wmi_cold_create(const wmi_cuda_device *device, wmi_cold **out, wm_erro
     c->device = device;
     c->bytes = ((size_t)device->l2_bytes * 2 + 15) / 16 * 16;
     pthread_mutex_init(&c->lock, NULL);
-    CUstreamCaptureMode mode = enter();
-    wm_status status = make_ready(c, err);
-    leave(mode);
+    const wm_status status = wmi_context_wait_create(&c->wait, err);
     if (status != WM_OK) {
         wmi_cold_destroy(c);
         return status;

@@ -15,7 +15,7 @@
 #define IMAGE_LIMIT ((size_t)1 << 30)
 /* Images up to this size are kept as they were initialised: copying is cheaper. */
 #define PRISTINE_LIMIT ((size_t)64 << 20)
-enum { ROOM_STEP = 64, ROOM_LEAST = 64 };
+enum { ROOM_STEP = 32, ROOM_LEAST = 64 };
 
 struct wmi_counters {
     wmi_cuda_context context;
@@ -37,6 +37,7 @@ struct wmi_counters {
     /* the image, and what it was made for: kept from one set to the next */
     uint8_t *image, *pristine;
     size_t image_size, room;
+    size_t window_room; /* ranges in a window: it only grows, since growing makes a Start slow */
     const wmi_chip_config *image_config;
 };
 
@@ -274,7 +275,7 @@ static wm_status start_anew(wmi_counters *c, wm_error *err) {
 }
 
 wm_status wmi_counters_begin(wmi_counters *c, const wmi_chip_config *config, wmi_counter_mode mode,
-                             size_t ranges, wm_error *err) {
+                             size_t in_window, size_t in_all, wm_error *err) {
     if (c->abandoned)
         return wmi_error_set(err, WM_EFAILED, 0,
                              "the device never came to rest, so nothing is counted on it");
@@ -282,9 +283,10 @@ wm_status wmi_counters_begin(wmi_counters *c, const wmi_chip_config *config, wmi
     wm_status status = enter(c, err);
     if (status != WM_OK) return status;
     if (!c->object) status = start_anew(c, err);
-    if (status == WM_OK) status = ready_image(c, config, rounded(ranges), err);
+    if (status == WM_OK) status = ready_image(c, config, rounded(in_all), err);
     leave();
     if (status != WM_OK) return status;
+    if (rounded(in_window) > c->window_room) c->window_room = rounded(in_window);
     c->config = config;
     c->mode = mode;
     c->complete = false;
@@ -303,7 +305,8 @@ static CUptiResult set_config(const wmi_counters *c) {
                                               .pCounterDataImage = c->image,
                                               .range = push_pop ? CUPTI_UserRange : CUPTI_AutoRange,
                                               .replayMode = driver ? CUPTI_KernelReplay : CUPTI_UserReplay,
-                                              .maxRangesPerPass = c->room,
+                                              .maxRangesPerPass =
+                                                  c->window_room < c->room ? c->window_room : c->room,
                                               .numNestingLevels = 1,
                                               .minNestingLevel = 1,
                                               .passIndex = c->pass,
@@ -315,10 +318,9 @@ static CUptiResult set_config(const wmi_counters *c) {
 static wm_status configure(wmi_counters *c, wm_error *err) {
     CUptiResult result = set_config(c);
     const bool first = !c->midway && c->ranges == 0;
-    while (first && c->room / 2 >= ROOM_LEAST &&
+    while (first && c->window_room / 2 >= ROOM_LEAST &&
            (result == CUPTI_ERROR_INVALID_OPERATION || result == CUPTI_ERROR_OUT_OF_MEMORY)) {
-        const wm_status status = make_image(c, c->config, c->room / 2, err);
-        if (status != WM_OK) return status;
+        c->window_room /= 2;
         result = set_config(c);
     }
     return said(result, "cannot configure the counters", err);

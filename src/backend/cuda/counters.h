@@ -29,9 +29,10 @@ void wmi_counters_destroy(wmi_counters *c);
 void wmi_counters_abandon(wmi_counters *c);
 wmi_chip *wmi_counters_chip(const wmi_counters *c);
 
-/** Begin a set of windows for a configuration, with room for `ranges` ranges in all. */
+/** Begin a set of windows for a configuration, with room for so many ranges in each window, and in
+ *  all. Room in a window is dear: the first Start takes about 1 ms for each range of it. */
 wm_status wmi_counters_begin(wmi_counters *c, const wmi_chip_config *config, wmi_counter_mode mode,
-                             size_t ranges, wm_error *err);
+                             size_t in_window, size_t in_all, wm_error *err);
 /** Open and close a window: Start and Stop. After the close of the last pass of a
  *  configuration (every close, when it has one pass) its ranges are decoded. */
 wm_status wmi_counters_start(wmi_counters *c, wm_error *err);

@@ -78,7 +78,7 @@ static bool evict(cuda_backend *b, const wmi_cuda_context *context, const wmi_sh
                           wmi_intern_name(wmi_kernel_name_of(wmi_intern_name(b->last_kernel)).plain));
         else if (status != WM_OK && status != WM_ESTATE)
             b->cold_error = why;
-        inside = status == WM_OK && wmi_cold_in_program(cold);
+        inside = status == WM_OK && (place == WMI_COLD_INSIDE || wmi_cold_in_program(cold));
     }
     if (shape->name) b->last_kernel = shape->name;
     pthread_mutex_unlock(&b->lock);
@@ -92,10 +92,8 @@ static void before_launch(void *user, const wmi_cuda_context *context, const wmi
     evict(user, context, shape, WMI_COLD_INSIDE);
 }
 
-static bool before_counted(void *user, const wmi_cuda_context *context, const wmi_shape *shape,
-                           bool in_region) {
-    (void)in_region;
-    return evict(user, context, shape, WMI_COLD_APART);
+static bool before_counted(void *user, const wmi_cuda_context *context, const wmi_shape *shape, bool apart) {
+    return evict(user, context, shape, apart ? WMI_COLD_APART : WMI_COLD_INSIDE);
 }
 
 /* Why kernels of this run were not measured with cold caches, though that was asked for. */
@@ -282,6 +280,7 @@ static void survey_add(cuda_backend *b) {
     s->kernels_out += (out - s->kernels_out) / runs;
     s->regions += (regions - s->regions) / runs;
     s->graphs += (graphs - s->graphs) / runs;
+    if (in + out > s->most) s->most = in + out;
     s->runs = runs;
 }
 

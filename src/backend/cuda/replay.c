@@ -7,21 +7,38 @@
 
 /* ---- which way ---- */
 
+/* With windows of one pass: around each region, or around each run? Where no kernel, or every kernel,
+ * is in a region, one around a run does as well. */
+static double windows_ms(const wmi_replay_survey *survey, wmi_replay_costs costs, bool *by_run) {
+    const double runs = wmi_replay_runs_ms(survey, costs), regions = wmi_replay_regions_ms(survey, costs);
+    *by_run = survey->kernels_in <= 0 || survey->kernels_out <= 0 || runs < regions;
+    return *by_run ? runs : regions;
+}
+
 static wm_status windows_cheaper(wmi_replay_plan *p, const wmi_replay_survey *survey, bool *cheaper,
                                  wm_error *err) {
     const wmi_replay_costs all = wmi_replay_costs_of(p->all.config->names, p->all.asked);
     const double stacked = wmi_replay_stacked_ms(survey, all, p->passes);
     *cheaper = false;
     /* Finding one-pass configurations takes a while: not when even one alone would be dearer. */
-    if (wmi_replay_windows_ms(survey, all) >= stacked) return WM_OK;
+    if (windows_ms(survey, all, &p->by_run) >= stacked) return WM_OK;
     const wm_status status = wmi_replay_split(p, err);
     if (status != WM_OK || !p->split) return status;
     double windows = 0;
     for (size_t i = 0; i < p->split_count; i++)
         windows +=
-            wmi_replay_windows_ms(survey, wmi_replay_costs_of(p->split[i].config->names, p->split[i].asked));
+            windows_ms(survey, wmi_replay_costs_of(p->split[i].config->names, p->split[i].asked), &p->by_run);
     *cheaper = windows < stacked;
     return WM_OK;
+}
+
+static bool has_graphs(const wmi_replay_survey *survey) { return survey && survey->graphs > 0; }
+
+static void warn_of_graphs(wmi_replay_plan *p) {
+    if (p->warned_of_graphs || !p->opts.warn) return;
+    p->warned_of_graphs = true;
+    p->opts.warn(p->opts.user, "graphs are launched: their counters are those of whole regions, gaps between "
+                               "kernels included, and machine instructions (__sass_) are not counted");
 }
 
 static wm_status choose_way(wmi_replay_plan *p, int32_t pass, const wmi_replay_survey *survey,
@@ -30,22 +47,27 @@ static wm_status choose_way(wmi_replay_plan *p, int32_t pass, const wmi_replay_s
     wmi_replay_way way = WMI_WAY_STACKED;
     wm_status status = WM_OK;
     bool cheaper = false;
+    p->by_run = false;
+    p->graphs = has_graphs(survey);
     if (replay == WMI_REPLAY_KERNEL || pass == p->fallback)
         way = WMI_WAY_DRIVER;
-    else if (replay == WMI_REPLAY_RANGE || (replay == WMI_REPLAY_AUTO && survey && survey->graphs > 0))
+    else if (replay == WMI_REPLAY_RANGE || (replay == WMI_REPLAY_AUTO && p->graphs))
         way = WMI_WAY_RANGES; /* a graph launched in a window of kernels makes all its values unreadable */
     else if (replay == WMI_REPLAY_AUTO && survey)
         status = windows_cheaper(p, survey, &cheaper, err);
     if (cheaper || (replay == WMI_REPLAY_WINDOW && p->split)) way = WMI_WAY_REGIONS;
+    if (replay == WMI_REPLAY_WINDOW && p->split && survey)
+        (void)windows_ms(survey, wmi_replay_costs_of(p->all.config->names, p->all.asked), &p->by_run);
     p->way = way;
+    if (p->graphs && way == WMI_WAY_RANGES) warn_of_graphs(p);
     return status;
 }
 
-/* Without regions the whole function is one; and where all kernels are in regions a window around
- * the function holds no others, while ranges shall be of the regions. */
-static bool whole_counts(wmi_replay_way way, const wmi_replay_survey *survey) {
+/* Without regions the whole function is one; and a window around a run is one around its function,
+ * while ranges shall be of the regions. */
+static bool whole_counts(const wmi_replay_plan *p, const wmi_replay_survey *survey) {
     if (!survey) return false;
-    return survey->kernels_in <= 0 || (way == WMI_WAY_REGIONS && survey->kernels_out <= 0);
+    return survey->kernels_in <= 0 || (p->way == WMI_WAY_REGIONS && p->by_run);
 }
 
 /* ---- sequences of passes ---- */
@@ -83,7 +105,7 @@ static wm_status sequence_begin(wmi_replay_plan *p, int32_t pass, const wmi_wind
     p->way = WMI_WAY_STACKED;
     if (!is_first(p, pass)) return WM_OK;
     wm_status status = choose_way(p, pass, survey, err);
-    p->whole_counts = whole_counts(p->way, survey);
+    p->whole_counts = whole_counts(p, survey);
     if (status == WM_OK && p->way != WMI_WAY_REGIONS) status = wmi_replay_slots_begin(p, survey, err);
     return status;
 }

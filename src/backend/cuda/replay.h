@@ -22,6 +22,7 @@ typedef struct wmi_replay_survey {
     double kernels_in, kernels_out; /* in regions, outside */
     double regions;                 /* outermost entries that launched kernels */
     double graphs;                  /* launches of graphs, which are no ranges of their own */
+    double most;                    /* the most kernels in one run; 0: as many as in each */
     double runs;                    /* in each counter pass */
     const double *kernels_of;       /* [context_count] of each context, by its number in the logs;
                                        NULL: not known */
@@ -31,15 +32,17 @@ typedef struct wmi_replay_survey {
 /** What one window, and one kernel in it, cost [ms]. Measured on an H200; ratios travel. */
 typedef struct wmi_replay_costs {
     double window_ms, kernel_ms;
+    double room_ms; /* of each range that a window has room for, once */
 } wmi_replay_costs;
 
 /** Of counting these metrics together: of the dearest kind among them (time alone, units of the
  *  multiprocessors, units of memory), as the unit in front of "__" says. */
 wmi_replay_costs wmi_replay_costs_of(const char *const *names, size_t count);
-/** What all runs cost [ms] in one window for each pass, and with a window of one pass for each
- *  region. */
+/** What all runs cost [ms] in one window for each pass; with a window of one pass for each run; and
+ *  with one for each region. */
 double wmi_replay_stacked_ms(const wmi_replay_survey *survey, wmi_replay_costs costs, size_t passes);
-double wmi_replay_windows_ms(const wmi_replay_survey *survey, wmi_replay_costs costs);
+double wmi_replay_runs_ms(const wmi_replay_survey *survey, wmi_replay_costs costs);
+double wmi_replay_regions_ms(const wmi_replay_survey *survey, wmi_replay_costs costs);
 
 /* ---- comparing passes (replay_compare.c), pure ---- */
 
@@ -60,9 +63,10 @@ typedef struct wmi_replay_how {
     /* `device`, `launch_entry`, `warn` and `user` are used. `warn` is also called from a thread of
      * our own, while the controlling one is in the program: of kernels that wait for each other. */
     const wmi_backend_opts *opts;
-    /* As wmi_launch_hooks has it, for launches in counter windows; may be NULL. True: it
-     * launched wmi_cold_kernel in the program's context, which is no range of the program's. */
-    bool (*before)(void *user, const wmi_cuda_context *context, const wmi_shape *shape, bool in_region);
+    /* Before launches in counter windows, as in wmi_launch_hooks; may be NULL. `apart`: what it
+     * launches itself must be no part of the range at hand. True: it launched wmi_cold_kernel in the
+     * program's context, which is a range, but none of the program's. */
+    bool (*before)(void *user, const wmi_cuda_context *context, const wmi_shape *shape, bool apart);
     void *user; /* of `before` */
 } wmi_replay_how;
 

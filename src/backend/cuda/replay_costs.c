@@ -4,9 +4,9 @@
 
 /* Milliseconds on an H200 (driver 580, CUPTI 13.0). Windows on counters of memory are dear; those of
  * the multiprocessors cost more for each kernel. */
-static const wmi_replay_costs time_costs = {0.22, 0.01};
-static const wmi_replay_costs sm_costs = {3.2, 0.87};
-static const wmi_replay_costs memory_costs = {13.0, 0.22};
+static const wmi_replay_costs time_costs = {7.7, 0.05, 1.0};
+static const wmi_replay_costs sm_costs = {4.5, 0.95, 1.0};
+static const wmi_replay_costs memory_costs = {13.5, 0.05, 1.0};
 
 /* The unit may have a prefix of its own: "LTS.TriageCompute.lts__…". */
 static bool unit_is(const char *name, const char *const *units) {
@@ -33,15 +33,20 @@ wmi_replay_costs wmi_replay_costs_of(const char *const *names, size_t count) {
     return c;
 }
 
-double wmi_replay_stacked_ms(const wmi_replay_survey *survey, wmi_replay_costs costs, size_t passes) {
-    const double kernels = survey->kernels_in + survey->kernels_out;
-    return (double)passes * (costs.window_ms + survey->runs * kernels * costs.kernel_ms);
+static double kernels_of_run(const wmi_replay_survey *s) { return s->kernels_in + s->kernels_out; }
+
+double wmi_replay_stacked_ms(const wmi_replay_survey *s, wmi_replay_costs costs, size_t passes) {
+    const double kernels = s->runs * kernels_of_run(s);
+    return kernels * costs.room_ms + (double)passes * (costs.window_ms + kernels * costs.kernel_ms);
 }
 
-/* Where no kernel, or every kernel, is in a region, one window around a run does as well. */
-double wmi_replay_windows_ms(const wmi_replay_survey *survey, wmi_replay_costs costs) {
-    const bool whole = survey->kernels_in <= 0 || survey->kernels_out <= 0;
-    const double windows = whole ? 1.0 : survey->regions;
-    const double kernels = whole ? survey->kernels_in + survey->kernels_out : survey->kernels_in;
-    return survey->runs * (windows * costs.window_ms + kernels * costs.kernel_ms);
+double wmi_replay_runs_ms(const wmi_replay_survey *s, wmi_replay_costs costs) {
+    const double kernels = kernels_of_run(s);
+    return kernels * costs.room_ms + s->runs * (costs.window_ms + kernels * costs.kernel_ms);
+}
+
+/* A region may hold all kernels that are in regions: that is what a window has room for. */
+double wmi_replay_regions_ms(const wmi_replay_survey *s, wmi_replay_costs costs) {
+    return s->kernels_in * costs.room_ms +
+           s->runs * (s->regions * costs.window_ms + s->kernels_in * costs.kernel_ms);
 }

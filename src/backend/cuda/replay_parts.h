@@ -54,7 +54,7 @@ struct wmi_replay_plan {
     /* fixed by the plan */
     wmi_chip *chip;
     wmi_backend_opts opts;
-    bool (*before)(void *user, const wmi_cuda_context *context, const wmi_shape *shape, bool in_region);
+    bool (*before)(void *user, const wmi_cuda_context *context, const wmi_shape *shape, bool apart);
     void *before_user;
     const char **names; /* [count] those that can be counted */
     uint32_t *metric_of;
@@ -75,7 +75,8 @@ struct wmi_replay_plan {
     int32_t run; /* of windows for each run */
     int32_t next;
     _Atomic wmi_replay_way way;
-    wmi_replay_survey survey;  /* without kernels_of */
+    bool by_run;               /* in WMI_WAY_REGIONS: a window around each run of the function */
+    bool graphs;               /* graphs are launched */
     wmi_replay_set const *set; /* NULL: nothing is left to count in this pass */
     wmi_replay_slot *slots;
     size_t slot_count;
@@ -114,6 +115,7 @@ struct wmi_replay_plan {
     uint32_t *due; /* configurations that need the fallback */
     size_t due_count, due_cap;
     bool hung; /* kernels waited for each other: counters are off for good */
+    bool warned_of_graphs;
     _Atomic bool warned_of_waiting;
     wmi_replay_watch *watch; /* NULL while no window is open */
     wmi_context_wait *wait;  /* NULL: not needed so far */

@@ -1,6 +1,7 @@
 #include <fnmatch.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "backend/cuda/kernel_names.h"
 #include "backend/cuda/replay_parts.h"
@@ -22,7 +23,8 @@ static wm_status add_metrics(wmi_replay_plan *p, const subject *of, wm_error *er
     wmi_reading r = {
         .entry = of->entry, .kernel = of->kernel, .weight = isfinite(time) && time > 0 ? time : 0};
     for (size_t i = 0; i < set->asked; i++) {
-        const double value = of->values ? of->values[i] : NAN;
+        const bool unread = p->graphs && strstr(set->config->names[i], "__sass_");
+        const double value = of->values && !unread ? of->values[i] : NAN;
         r.metric = set->metric[i];
         r.reason = of->reason ? of->reason : isnan(value) ? WM_REASON_NOT_COUNTED : WM_REASON_NONE;
         r.value = r.reason ? 0 : value;

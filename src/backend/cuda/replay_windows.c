@@ -6,7 +6,7 @@
 #include "base/text.h"
 
 /* Ranges to make room for when nothing is known of a configuration. */
-enum { UNKNOWN_RANGES = 4096, SPARE_RANGES = 64 };
+enum { UNKNOWN_RANGES = 4096, SPARE_RANGES = 16 };
 
 void *wmi_replay_room(void *v, size_t n, size_t *cap, size_t size) {
     if (n < *cap) return v;
@@ -49,14 +49,31 @@ static double kernels_of(const wmi_replay_survey *survey, size_t context) {
     return context < survey->context_count ? survey->kernels_of[context] : 0.0;
 }
 
-static size_t room_for(const wmi_replay_plan *p, const wmi_replay_survey *survey, size_t context) {
-    if (!survey) return UNKNOWN_RANGES;
-    const double runs = p->window == WMI_WINDOW_RUN ? 1.0 : survey->runs;
-    double ranges = kernels_of(survey, context);
-    if (p->way == WMI_WAY_RANGES && survey->regions > 0) ranges = survey->regions;
-    if (p->before) ranges *= 2; /* the kernel that evicts caches */
-    const double most = ranges * runs * 1.25 + SPARE_RANGES;
+static size_t ranges(double kernels) {
+    const double most = kernels + SPARE_RANGES;
     return most < (double)UINT32_MAX ? (size_t)most : UINT32_MAX;
+}
+
+typedef struct room {
+    size_t in_window, in_all;
+} room;
+
+/* Room in a window is dear, so it is for the most that was seen in a run. */
+static room room_for(const wmi_replay_plan *p, const wmi_replay_survey *survey, size_t context) {
+    if (!survey) return (room){UNKNOWN_RANGES, UNKNOWN_RANGES};
+    const double runs = p->window == WMI_WINDOW_RUN ? 1.0 : survey->runs;
+    const double mean = survey->kernels_in + survey->kernels_out;
+    const double more = survey->most > mean && mean > 0 ? survey->most / mean : 1.0;
+    double of_run = kernels_of(survey, context) * more;
+    double in_window = of_run;
+    if (p->way == WMI_WAY_REGIONS && !p->whole_counts) in_window = survey->kernels_in * more;
+    if (p->way == WMI_WAY_RANGES && survey->regions > 0) in_window = of_run = survey->regions * more;
+    if (p->before && p->way != WMI_WAY_RANGES) { /* the kernel that evicts caches */
+        of_run += survey->kernels_in > 0 ? survey->kernels_in * more : of_run;
+        in_window += survey->kernels_in > 0 ? survey->kernels_in * more : in_window;
+    }
+    if (p->way != WMI_WAY_REGIONS) in_window *= runs;
+    return (room){ranges(in_window), ranges(of_run * runs)};
 }
 
 static wm_status make_counters(wmi_replay_plan *p, size_t i, wm_error *err) {
@@ -82,9 +99,10 @@ static wm_status slot_begin(wmi_replay_plan *p, size_t i, const wmi_replay_surve
     if (!slot->used || slot->for_ever) return WM_OK;
     slot->reason = WM_REASON_NONE;
     wm_status status = slot->counters ? WM_OK : make_counters(p, i, &why);
+    const room size = room_for(p, survey, i);
     if (status == WM_OK)
-        status =
-            wmi_counters_begin(slot->counters, p->set->config, modes[p->way], room_for(p, survey, i), &why);
+        status = wmi_counters_begin(slot->counters, p->set->config, modes[p->way], size.in_window,
+                                    size.in_all, &why);
     if (status == WM_OK) return WM_OK;
     if (status == WM_ENOMEM && why.native_code == 0) return wmi_error_nomem(err);
     wmi_replay_slot_failed(p, slot, status, &why);
@@ -141,7 +159,8 @@ bool wmi_replay_rested(wmi_replay_plan *p) {
 static void before_launch(void *user, const wmi_cuda_context *context, const wmi_shape *shape,
                           bool in_region) {
     wmi_replay_plan *p = user;
-    const bool reader = p->before(p->before_user, context, shape, in_region);
+    (void)in_region;
+    const bool reader = p->before(p->before_user, context, shape, p->way == WMI_WAY_RANGES);
     bool *v = wmi_replay_room(p->readers, p->reader_count, &p->reader_cap, sizeof *v);
     if (!v) {
         p->reader_met |= reader;
@@ -160,7 +179,7 @@ static wm_status start_one(const wmi_replay_plan *p, size_t i, wm_error *err) {
         if (wmi_replay_counts(&p->slots[k]) &&
             wmi_launches_context(k).device == wmi_launches_context(i).device)
             return wmi_error_set(
-                err, WM_EUNSUPPORTED, 0,
+                err, WM_ESTATE, 0,
                 "kernels run in several contexts of %s, and its counters are read in the first "
                 "of them only",
                 wmi_launches_context(i).device->name);
