@@ -59,7 +59,8 @@ static void test_a_window_for_each_region(void **state) {
     assert_int_equal(count_of(0), 4);
 }
 
-/* Of DRAM a window costs 13 ms and a kernel 0.22. */
+/* Of DRAM a window costs 13.5 ms, a kernel in it 0.05, and room for a range 1, once. In each of two runs
+ * there are two regions with three kernels. */
 static void check_choice(int outside, uint64_t windows) {
     between = outside / 2;
     opts.device.replay = WMI_REPLAY_AUTO;
@@ -77,18 +78,58 @@ static void check_choice(int outside, uint64_t windows) {
     check(entries[1], "k3", 0, 302);
 }
 
-/* 13 + 2 * 23 * 0.22 = 23.12 ms against 2 * (2 * 13 + 3 * 0.22) = 53.32 */
+/* In one window 13.5 + 18 * 1.05 = 32.4 ms; with one for each run 9 + 2 * (13.5 + 9 * 0.05) = 36.9; with
+ * one for each region 3 + 2 * (2 * 13.5 + 3 * 0.05) = 57.3. */
 static void test_auto_stacks(void **state) {
     (void)state;
-    check_choice(20, 1);
+    check_choice(6, 1);
+    assert_int_equal(count_of(0), 2 * 9);
+}
+
+/* 13.5 + 46 * 1.05 = 61.8 ms; 23 + 2 * (13.5 + 23 * 0.05) = 52.3; 57.3 */
+static void test_auto_opens_a_window_for_each_run(void **state) {
+    (void)state;
+    check_choice(20, 2);
     assert_int_equal(count_of(0), 2 * 23);
 }
 
-/* 13 + 2 * 503 * 0.22 = 234.32 ms against 53.32; the two null ones are of the function as a whole */
-static void test_auto_opens_windows(void **state) {
+/* Over 1000 ms; over 500; 57.3. The two null ones are of the function as a whole. */
+static void test_auto_opens_a_window_for_each_region(void **state) {
     (void)state;
     check_choice(500, 4);
     assert_int_equal(count_of(0), 2 * 3 + 2);
+}
+
+/* The survey spoke of three kernels in regions, so that a window has room for 64, and all windows
+ * together, for 103 kernels, for 128. */
+enum { MANY = 70 };
+static void program_many(int32_t pass) {
+    (void)pass;
+    const uint64_t whole = enter_whole();
+    for (int i = 0; i < 2; i++) {
+        entries[i] = enter(0);
+        for (int k = 0; k < (i == 0 ? MANY : 1); k++) launch(i == 0 ? "k1" : "k2");
+        leave(entries[i], 0, whole);
+    }
+    leave(whole, 0, WMI_NO_ENTRY);
+}
+
+static void test_room_in_a_window(void **state) {
+    (void)state;
+    size_t dropped = 0;
+    opts.device.replay = WMI_REPLAY_WINDOW;
+    survey = (wmi_replay_survey){.kernels_in = 3, .kernels_out = 100, .regions = 2, .runs = 1};
+    make(bytes, NULL);
+    run_all(1, program_many);
+    for (uint32_t i = 0; i < MANY; i++) {
+        const wmi_reading *r = find(entries[0], "k1", 0, i);
+        assert_true(r->reason ? r->reason == WM_REASON_RANGES_DROPPED : r->value == 102);
+        dropped += r->reason != WM_REASON_NONE;
+    }
+    assert_int_equal(dropped, MANY - 64);
+    check(entries[1], "k2", 0, 202); /* the next window has room */
+    assert_int_equal(warnings, 1);
+    assert_non_null(strstr(last_warning, "6 of 70"));
 }
 
 /* All kernels are in regions: a window around each run does. */
@@ -120,6 +161,7 @@ static void test_window_around_the_function(void **state) {
 static void test_overlapping_regions(void **state) {
     (void)state;
     opts.device.replay = WMI_REPLAY_WINDOW;
+    survey.kernels_out = 100;
     make(bytes, NULL);
     run_all(1, program_overlap);
     assert_int_equal(fake_windows(), 2);
@@ -144,6 +186,7 @@ static void program_left_open(int32_t pass) {
 static void test_left_open(void **state) {
     (void)state;
     opts.device.replay = WMI_REPLAY_WINDOW;
+    survey.kernels_out = 100;
     make(bytes, NULL);
     run_all(1, program_left_open);
     assert_int_equal(fake_windows(), 2);
@@ -268,15 +311,20 @@ static void test_auto_with_a_graph(void **state) {
     check(entries[0], NULL, 0, 402); /* four kernels */
 }
 
-static bool evict(void *user, const wmi_cuda_context *c, const wmi_shape *shape, bool in_region) {
+static CUcontext second;
+
+/* Before kernels in regions. */
+static bool evict(void *user, const wmi_cuda_context *c, const wmi_shape *shape, bool apart) {
+    CUcontext popped;
     (void)user;
-    (void)shape;
     assert_ptr_equal(c->handle, context);
-    if (!in_region) return false;
+    if (shape->entry == WMI_NO_ENTRY) return false;
     wmi_launches_hide();
+    if (apart) assert_int_equal(cuCtxPushCurrent(second), CUDA_SUCCESS);
     launch(wmi_cold_kernel);
+    if (apart) assert_int_equal(cuCtxPopCurrent(&popped), CUDA_SUCCESS);
     wmi_launches_show();
-    return true;
+    return !apart;
 }
 
 static void test_evicting_kernel(void **state) {
@@ -288,17 +336,34 @@ static void test_evicting_kernel(void **state) {
     check(entries[0], "k2", 0, 201);
     check(entries[1], "k3", 0, 301);
     assert_int_equal(count_of(0), 3);
+    assert_int_equal(fake_launches_of(wmi_cold_kernel), 3 * SM_PASSES);
 }
 
 static void test_evicting_kernel_in_windows(void **state) {
     (void)state;
     how.before = evict;
     opts.device.replay = WMI_REPLAY_WINDOW;
+    survey.kernels_out = 100;
     make(bytes, NULL);
     run_all(1, program_overlap);
     check(entries[0], "k1", 0, 102);
     check(entries[1], "k3", 0, 302);
     check(entries[2], "k4", 0, 402);
+    assert_int_equal(fake_launches_of(wmi_cold_kernel), 4);
+}
+
+/* In a range it would be a kernel of the program's. */
+static void test_evicting_kernel_in_ranges(void **state) {
+    (void)state;
+    CUcontext popped;
+    assert_int_equal(cuCtxCreate_v2(&second, 0, 0), CUDA_SUCCESS);
+    assert_int_equal(cuCtxPopCurrent(&popped), CUDA_SUCCESS);
+    how.before = evict;
+    opts.device.replay = WMI_REPLAY_RANGE;
+    make(bytes, NULL);
+    run_all(1, program_nested);
+    check(entries[0], NULL, 0, 302); /* three kernels */
+    assert_int_equal(fake_launches_of(wmi_cold_kernel), 3);
 }
 
 int main(void) {
@@ -306,7 +371,9 @@ int main(void) {
         TEST(test_a_window_for_each_run),
         TEST(test_a_window_for_each_region),
         TEST(test_auto_stacks),
-        TEST(test_auto_opens_windows),
+        TEST(test_auto_opens_a_window_for_each_run),
+        TEST(test_auto_opens_a_window_for_each_region),
+        TEST(test_room_in_a_window),
         TEST(test_window_around_the_function),
         TEST(test_overlapping_regions),
         TEST(test_left_open),
@@ -320,6 +387,7 @@ int main(void) {
         TEST(test_auto_with_a_graph),
         TEST(test_evicting_kernel),
         TEST(test_evicting_kernel_in_windows),
+        TEST(test_evicting_kernel_in_ranges),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
