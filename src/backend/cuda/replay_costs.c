@@ -22,13 +22,14 @@ static bool unit_is(const char *name, const char *const *units) {
 wmi_replay_costs wmi_replay_costs_of(const char *const *names, size_t count) {
     static const char *const memory[] = {"dram", "fbpa", "lts", "ltc", NULL};
     static const char *const time[] = {"gpu", "gpc", NULL};
-    wmi_replay_costs c = time_costs;
+    wmi_replay_costs c = {0};
     for (size_t i = 0; i < count; i++) {
         const wmi_replay_costs *of = unit_is(names[i], memory) ? &memory_costs
                                      : unit_is(names[i], time) ? &time_costs
                                                                : &sm_costs;
         if (of->window_ms > c.window_ms) c.window_ms = of->window_ms;
         if (of->kernel_ms > c.kernel_ms) c.kernel_ms = of->kernel_ms;
+        if (of->room_ms > c.room_ms) c.room_ms = of->room_ms;
     }
     return c;
 }
