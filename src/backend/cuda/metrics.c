@@ -123,7 +123,7 @@ static wm_status add(void *user, const wmi_metric *m, bool available, const char
     wmi_metric own = *m;
     (void)available;
     (void)why_not;
-    find_record_metric(m->name, &own);
+    set_time(&own);
     return l->to->add(l->to->user, &own, !l->why_not, l->why_not ? l->why_not : "");
 }
 
