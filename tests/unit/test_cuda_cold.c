@@ -72,6 +72,14 @@ static wmi_cold *create(void) {
 
 static wm_status evict(wmi_cold *c) { return wmi_cold_evict(c, &program, WMI_COLD_APART, PATIENT, NULL); }
 
+/* With the second context, which is made when it is first wanted. */
+static wmi_cold *create_apart(void) {
+    wmi_cold *c = create();
+    assert_int_equal(evict(c), WM_OK);
+    assert_false(wmi_cold_in_program(c));
+    return c;
+}
+
 /* ---- an eviction on a thread of its own, to see where it waits ---- */
 
 typedef struct eviction {
@@ -106,19 +114,35 @@ static void release_abandoned(void) {
 
 static void test_second_context(void **state) {
     (void)state;
-    wmi_cold *c = create();
-    assert_false(wmi_cold_in_program(c));
+    wmi_cold *c = create_apart();
     assert_int_equal(fake_contexts(), 2);
     assert_int_equal(fake_memory(), 2 * L2);
     const uint64_t prepared = fake_launches_of(wmi_cold_kernel);
     for (int i = 0; i < 3; i++) assert_int_equal(evict(c), WM_OK);
     assert_int_equal(fake_launches_of(wmi_cold_kernel), prepared + 3);
+    assert_int_equal(fake_contexts(), 2);
+    assert_int_equal(fake_memory(), 2 * L2);
+    wmi_cold_destroy(c);
+}
+
+static void test_inside(void **state) {
+    (void)state;
+    wmi_cold *c = create();
+    assert_int_equal(fake_memory(), 0);
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(wmi_cold_evict(c, &program, WMI_COLD_INSIDE, PATIENT, NULL), WM_OK);
+    assert_int_equal(fake_launches_of(wmi_cold_kernel), 3);
+    assert_int_equal(fake_contexts(), 1);
+    assert_int_equal(fake_memory(), 2 * L2);
+    assert_int_equal(evict(c), WM_OK); /* both in turn */
+    assert_int_equal(fake_contexts(), 2);
+    assert_int_equal(fake_memory(), 4 * L2);
     wmi_cold_destroy(c);
 }
 
 static void test_waits_before_and_after(void **state) {
     (void)state;
-    wmi_cold *c = create();
+    wmi_cold *c = create_apart();
     const uint64_t prepared = fake_launches_of(wmi_cold_kernel);
     eviction e;
 
@@ -140,7 +164,7 @@ static void test_waits_before_and_after(void **state) {
 
 static void test_capture(void **state) {
     (void)state;
-    wmi_cold *c = create();
+    wmi_cold *c = create_apart();
     CUstream stream;
     CUgraph graph;
     assert_int_equal(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING), CUDA_SUCCESS);
@@ -199,7 +223,7 @@ static void test_exclusive_mode(void **state) {
 
 static void test_kernels_that_never_end(void **state) {
     (void)state;
-    wmi_cold *c = create();
+    wmi_cold *c = create_apart();
     const uint64_t launched = fake_launches_of(wmi_cold_kernel);
     fake_hold(before);
     launch_before();
@@ -215,7 +239,7 @@ static void test_kernels_that_never_end(void **state) {
 
 static void test_destroyed_while_waiting(void **state) {
     (void)state;
-    wmi_cold *c = create();
+    wmi_cold *c = create_apart();
     fake_hold(before);
     launch_before();
     assert_int_equal(wmi_cold_evict(c, &program, WMI_COLD_APART, 0, NULL), WM_EFAILED);
@@ -235,8 +259,8 @@ static void test_failed_kernels(void **state) {
     wmi_cold_destroy(c);
 }
 
-/* Whatever fails while it is made, nothing is left. */
-static void test_creation_fails(void **state) {
+/* Whatever fails in the first eviction, nothing is left, or the next one is fine. */
+static void test_first_eviction_fails(void **state) {
     (void)state;
     static const struct {
         const char *function;
@@ -252,16 +276,19 @@ static void test_creation_fails(void **state) {
         {"cuCtxSynchronize", CUDA_ERROR_LAUNCH_FAILED, WM_OK},
     };
     for (size_t i = 0; i < sizeof failures / sizeof *failures; i++) {
-        wmi_cold *c = NULL;
         wm_error err = WM_ERROR_INIT;
+        wmi_cold *c = create();
         fake_fail(failures[i].function, failures[i].code, 1, 1);
-        const wm_status status = wmi_cold_create(&device, &c, &err);
+        const wm_status status = wmi_cold_evict(c, &program, WMI_COLD_APART, PATIENT, &err);
         if (failures[i].status == WM_OK)
             assert_int_not_equal(status, WM_OK);
         else
             assert_int_equal(status, failures[i].status);
         assert_int_equal(err.native_code, failures[i].code);
-        assert_null(c);
+        assert_int_equal(fake_memory(), 0);
+        assert_int_equal(fake_modules(), 0);
+        if (i % 2 == 0) assert_int_equal(evict(c), WM_OK);
+        wmi_cold_destroy(c);
         assert_int_equal(fake_contexts(), 1);
         assert_int_equal(fake_memory(), 0);
         assert_int_equal(fake_modules(), 0);
@@ -280,6 +307,7 @@ static void test_unknown_size(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_second_context, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_inside, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_waits_before_and_after, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_capture, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_capture_that_the_driver_tells_of, set_up, tear_down),
@@ -288,7 +316,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_kernels_that_never_end, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_destroyed_while_waiting, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_failed_kernels, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_creation_fails, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_first_eviction_fails, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_unknown_size, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
