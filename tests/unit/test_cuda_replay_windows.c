@@ -251,6 +251,11 @@ static void make_graph(void) {
     assert_int_equal(cuGraphInstantiateWithFlags(&graph, captured, 0), CUDA_SUCCESS);
 }
 
+static int end_with_graph(void **state) {
+    assert_int_equal(cuGraphExecDestroy(graph), CUDA_SUCCESS);
+    return end(state);
+}
+
 static void program_graph(int32_t pass) {
     (void)pass;
     entries[0] = enter(0);
@@ -381,10 +386,10 @@ int main(void) {
         TEST(test_ranges),
         TEST(test_overlapping_ranges),
         TEST(test_ranges_that_differ),
-        TEST(test_graph_among_kernels),
-        TEST(test_graph_in_a_range),
+        cmocka_unit_test_setup_teardown(test_graph_among_kernels, begin, end_with_graph),
+        cmocka_unit_test_setup_teardown(test_graph_in_a_range, begin, end_with_graph),
         TEST(test_instructions_in_a_range),
-        TEST(test_auto_with_a_graph),
+        cmocka_unit_test_setup_teardown(test_auto_with_a_graph, begin, end_with_graph),
         TEST(test_evicting_kernel),
         TEST(test_evicting_kernel_in_windows),
         TEST(test_evicting_kernel_in_ranges),
