@@ -134,6 +134,24 @@ static void test_dropped(void **state) {
     assert_int_equal(wmi_counters_values(counters, ROOM, NULL, NULL), WM_EINVAL);
 }
 
+/* Room in each window for fewer ranges than in all of them together. */
+static void test_room_in_a_window(void **state) {
+    (void)state;
+    enum { LAUNCHES = 70, ROOM = 64, WINDOWS = 3 };
+    const char *kernels[LAUNCHES];
+    size_t dropped;
+    for (size_t i = 0; i < LAUNCHES; i++) kernels[i] = i < ROOM ? "k1" : "k2";
+    assert_int_equal(wmi_counters_begin(counters, config_of(bytes, NULL), WMI_COUNTERS_KERNELS, ROOM,
+                                        WINDOWS * LAUNCHES, NULL),
+                     WM_OK);
+    for (size_t i = 1; i <= WINDOWS; i++) {
+        window(kernels, LAUNCHES);
+        assert_int_equal(wmi_counters_ranges(counters, &dropped), i * ROOM);
+        assert_int_equal(dropped, i * (LAUNCHES - ROOM));
+    }
+    for (size_t i = 0; i < WINDOWS * ROOM; i++) check_values(i, 102, 0);
+}
+
 /* ---- several passes ---- */
 
 static void test_passes(void **state) {
@@ -324,14 +342,23 @@ static void test_no_context(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        TEST(test_one_window),     TEST(test_windows_append),
-        TEST(test_dropped),        TEST(test_passes),
-        TEST(test_driver_replays), TEST(test_given_up),
-        TEST(test_sets_in_a_row),  TEST(test_push_and_pop),
-        TEST(test_out_of_turn),    TEST(test_not_permitted),
-        TEST(test_busy),           TEST(test_not_supported),
-        TEST(test_start_fails),    TEST(test_stop_and_decode_fail),
-        TEST(test_smaller_room),   TEST(test_no_context),
+        TEST(test_one_window),
+        TEST(test_windows_append),
+        TEST(test_dropped),
+        TEST(test_passes),
+        TEST(test_driver_replays),
+        TEST(test_given_up),
+        TEST(test_sets_in_a_row),
+        TEST(test_push_and_pop),
+        TEST(test_out_of_turn),
+        TEST(test_not_permitted),
+        TEST(test_busy),
+        TEST(test_not_supported),
+        TEST(test_start_fails),
+        TEST(test_stop_and_decode_fail),
+        TEST(test_smaller_room),
+        TEST(test_no_context),
+        TEST(test_room_in_a_window),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
