@@ -98,10 +98,15 @@ static size_t row_of(const block *b, size_t line, uint32_t metric) {
     return cell ? cell - 1 : none;
 }
 
-/* The row that speaks for a line: that of the first metric, if there is one. */
+/* The row that speaks for a line: that of the first metric, or of the first that has a value. */
 static size_t main_row(const block *b, size_t line) {
-    size_t row = row_of(b, line, b->time);
-    return row == none ? b->first[line] : row;
+    const size_t time = row_of(b, line, b->time);
+    if (time != none && cell(b->p, time, WMI_COL_MEAN).type != WM_NULL) return time;
+    for (uint32_t m = 0; m < b->metrics.n; m++) {
+        const size_t row = row_of(b, line, m);
+        if (row != none && cell(b->p, row, WMI_COL_MEAN).type != WM_NULL) return row;
+    }
+    return time == none ? b->first[line] : time;
 }
 
 static bool same_param(wm_value a, wm_value b) {
@@ -132,13 +137,7 @@ static void add_note(wmi_buf *out, const char *text) {
 
 static void note_status(const pivot *p, size_t row, const char *status, wmi_buf *out) {
     const char *reason = text_of(p, row, WMI_COL_REASON);
-    wm_value mean = cell(p, row, WMI_COL_MEAN);
     add_note(out, "");
-    if (strcmp(status, "missing") == 0) {
-        wmi_show_text(out, text_of(p, row, WMI_COL_METRIC), p->r->unicode);
-        wmi_buf_char(out, ' ');
-        if (!*reason && mean.type == WM_NULL) reason = wm_reason_text(mean.reason);
-    }
     wmi_show_text(out, status, p->r->unicode);
     if (*reason) wmi_buf_str(out, ": ");
     wmi_show_text(out, reason, p->r->unicode);
@@ -159,13 +158,47 @@ static wmi_style note_row(const block *b, size_t row, bool main, wmi_buf *out) {
     const char *status = text_of(p, row, WMI_COL_STATUS), *stop = text_of(p, row, WMI_COL_STOP_REASON);
     wm_value stable = cell(p, row, WMI_COL_STABLE);
     bool ok = !*status || strcmp(status, "ok") == 0;
-    if (!ok) note_status(p, row, status, out);
+    if (!ok && strcmp(status, "missing") != 0) note_status(p, row, status, out);
     if (main && stable.type == WM_BOOL && !stable.as.b) note_unstable(p, row, out);
     if (main && ok && *stop && strcmp(stop, "runs") != 0) {
         add_note(out, "stopped by ");
         wmi_show_text(out, stop, p->r->unicode);
     }
     return strcmp(status, "failed") == 0 || strcmp(status, "error") == 0 ? WMI_STYLE_BAD : WMI_STYLE_DIM;
+}
+
+/* Why a row has no value, or NULL where that needs no words. */
+static const char *why_missing(const pivot *p, size_t row) {
+    if (row == none || strcmp(text_of(p, row, WMI_COL_STATUS), "missing") != 0) return NULL;
+    const char *reason = text_of(p, row, WMI_COL_REASON);
+    const wm_value mean = cell(p, row, WMI_COL_MEAN);
+    if (mean.type != WM_NULL) return reason;
+    const char *usual = wm_reason_text(mean.reason);
+    if (mean.reason == WM_REASON_NOT_APPLICABLE && (!*reason || strcmp(reason, usual) == 0)) return NULL;
+    return *reason ? reason : usual;
+}
+
+/* Metrics without a value; of several with the same reason the first is named. */
+static void note_missing(const block *b, size_t line, wmi_buf *out) {
+    const pivot *p = b->p;
+    for (uint32_t m = 0; m < b->metrics.n; m++) {
+        const char *why = why_missing(p, row_of(b, line, m));
+        size_t before = 0, more = 0;
+        for (uint32_t k = 0; k < b->metrics.n && why; k++) {
+            const char *other = k == m ? NULL : why_missing(p, row_of(b, line, k));
+            if (!other || strcmp(other, why) != 0) continue;
+            if (k < m)
+                before++;
+            else
+                more++;
+        }
+        if (!why || before) continue;
+        add_note(out, "");
+        wmi_show_text(out, b->metrics.text[m], p->r->unicode);
+        if (more) wmi_buf_printf(out, " and %zu more", more);
+        wmi_buf_str(out, *why ? " missing: " : " missing");
+        wmi_show_text(out, why, p->r->unicode);
+    }
 }
 
 /* All rows of a line that have this text have the same. */
@@ -196,6 +229,7 @@ static wmi_style note_line(const block *b, size_t line, wmi_buf *out) {
             out->data[len] = '\0';
         }
     }
+    note_missing(b, line, out);
     note_common(b, line, WMI_COL_BOUND, out);
     note_common(b, line, WMI_COL_NOTE, out);
     return style;

@@ -250,6 +250,34 @@ static void kernels_bounds_and_notes_are_shown(void **state) {
     wm_table_destroy(t);
 }
 
+static void add_missing(wm_table *t, const char *metric, wm_reason mean, const char *reason) {
+    const size_t row = add_result(t, "b", "x", metric, "ns", "n=1");
+    put(t, row, "mean", wmi_null(mean));
+    put(t, row, "samples", wmi_i64(0));
+    put(t, row, "status", wmi_str("missing"));
+    if (reason) put(t, row, "reason", wmi_str(reason));
+}
+
+/* The cells say what is missing; why, the note says once. What has no meaning needs no words. The
+ * first metric that has a value speaks for the line. */
+static void a_reason_of_several_metrics_is_said_once(void **state) {
+    (void)state;
+    wm_table *t = results();
+    add_missing(t, "a", WM_REASON_NO_KERNEL, "no kernel was launched there");
+    add_missing(t, "b", WM_REASON_BACKEND, "broken");
+    add_missing(t, "c", WM_REASON_NO_KERNEL, NULL);
+    add_missing(t, "d", WM_REASON_NOT_APPLICABLE, "has no meaning for this row");
+    add_missing(t, "e", WM_REASON_NO_KERNEL, "no kernel was launched there");
+    const size_t row = add_result(t, "b", "x", "f", "", "n=1");
+    put(t, row, "mean", wmi_f64(2));
+    put(t, row, "samples", wmi_i64(7));
+    assert_text(t, "b\n"
+                   "region            a          b            c  d            e  f  samples  note\n"
+                   "x       (no-kernel)  (backend)  (no-kernel)  -  (no-kernel)  2        7  "
+                   "a and 2 more missing: no kernel was launched there; b missing: broken\n");
+    wm_table_destroy(t);
+}
+
 /* Version 0.1 had neither notes nor bounds. */
 static void results_of_earlier_versions_are_results(void **state) {
     (void)state;
@@ -440,6 +468,7 @@ int main(void) {
         cmocka_unit_test(only_the_note_gives_way_on_a_narrow_terminal),
         cmocka_unit_test(prose_gives_way_on_a_narrow_terminal),
         cmocka_unit_test(kernels_bounds_and_notes_are_shown),
+        cmocka_unit_test(a_reason_of_several_metrics_is_said_once),
         cmocka_unit_test(results_of_earlier_versions_are_results),
         cmocka_unit_test(styles_only_when_asked_for),
         cmocka_unit_test(chosen_columns_are_a_plain_table),
