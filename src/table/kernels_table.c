@@ -50,9 +50,19 @@ static wm_value text(uint32_t id) {
     return id ? wmi_str(wmi_intern_name(id)) : wmi_null(WM_REASON_NOT_APPLICABLE);
 }
 
+/* Of a launch without a record only the launch is known. */
+static wm_value recorded(const wmi_record *r, int64_t x) {
+    return r->reason == WM_REASON_NO_RECORD ? wmi_null(WM_REASON_NO_RECORD) : wmi_i64(x);
+}
+
 /* Of kernels alone. */
 static wm_value of_kernel(const wmi_record *r, uint32_t x) {
-    return r->kind == WMI_RECORD_KERNEL ? wmi_i64(x) : wmi_null(WM_REASON_NOT_APPLICABLE);
+    return r->kind == WMI_RECORD_KERNEL ? recorded(r, x) : wmi_null(WM_REASON_NOT_APPLICABLE);
+}
+
+static wm_value name(const wmi_record *r, uint32_t id) {
+    const bool lost = r->kind == WMI_RECORD_KERNEL && r->reason == WM_REASON_NO_RECORD;
+    return lost && !id ? wmi_null(WM_REASON_NO_RECORD) : text(id);
 }
 
 /* Subtracted before it is a double, which cannot tell times of day a few ns apart. Unsigned,
@@ -92,11 +102,11 @@ static wm_status add_row(const builder *b, const wmi_kept *k, uint64_t ordinal) 
         [WMI_KCOL_RUN] = wmi_i64(k->run),
         [WMI_KCOL_ORDINAL] = wmi_i64((int64_t)ordinal),
         [WMI_KCOL_KIND] = wmi_str(kinds[r->kind]),
-        [WMI_KCOL_KERNEL] = text(r->plain),
-        [WMI_KCOL_KERNEL_FULL] = text(r->full),
-        [WMI_KCOL_KERNEL_BINARY] = text(r->name),
+        [WMI_KCOL_KERNEL] = name(r, r->plain),
+        [WMI_KCOL_KERNEL_FULL] = name(r, r->full),
+        [WMI_KCOL_KERNEL_BINARY] = name(r, r->name),
         [WMI_KCOL_DEVICE] = text(r->device),
-        [WMI_KCOL_STREAM] = wmi_i64(r->stream),
+        [WMI_KCOL_STREAM] = recorded(r, r->stream),
         [WMI_KCOL_THREAD] = wmi_i64(r->thread),
         [WMI_KCOL_LAUNCH_NS] = wmi_f64(elapsed(b->origin_ns, r->launch_ns)),
         [WMI_KCOL_BEGIN_NS] = between(r, b->origin_ns, r->begin_ns),
@@ -111,7 +121,7 @@ static wm_status add_row(const builder *b, const wmi_kept *k, uint64_t ordinal) 
         [WMI_KCOL_REGISTERS] = of_kernel(r, r->registers),
         [WMI_KCOL_STATIC_SHARED_BYTES] = of_kernel(r, r->static_shared),
         [WMI_KCOL_DYNAMIC_SHARED_BYTES] = of_kernel(r, r->dynamic_shared),
-        [WMI_KCOL_BYTES] = r->kind == WMI_RECORD_KERNEL ? not_applicable : wmi_i64((int64_t)r->bytes),
+        [WMI_KCOL_BYTES] = r->kind == WMI_RECORD_KERNEL ? not_applicable : recorded(r, (int64_t)r->bytes),
         [WMI_KCOL_FIRST] = wmi_bool(r->flags & WMI_RECORD_FIRST),
         [WMI_KCOL_GRAPH] = wmi_bool(r->flags & WMI_RECORD_GRAPH),
         [WMI_KCOL_IGNORED] = wmi_bool(r->flags & WMI_RECORD_IGNORED),

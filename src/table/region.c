@@ -115,9 +115,15 @@ static void summarise_scratch(wmi_row *row, double *x, size_t n, wm_reason why_n
     if (!row->has_value) row->why = n > 0 ? WM_REASON_NOT_FINITE : why_none;
 }
 
+/* Where nothing was done, or kernels follow each other at once, a time of 0 is the truth. */
+static bool may_be_zero(wmi_of_records of) {
+    return of == WMI_OF_KERNEL_GAP || of == WMI_OF_COPY_TIME || of == WMI_OF_SET_TIME;
+}
+
 /* Nothing but zeros from a clock says that the clock is too coarse, not that no time went by. */
 static bool below_resolution(const wmi_row *row, const wmi_metric *m) {
-    return row->has_value && m->timer[0] && !row->series->manual && row->summary.max == 0.0;
+    return row->has_value && m->timer[0] && !row->series->manual && !may_be_zero(m->of) &&
+           row->summary.max == 0.0;
 }
 
 /* The values without the nulls, in one piece. */

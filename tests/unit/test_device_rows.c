@@ -398,11 +398,15 @@ static void copies_and_sets_have_bytes_and_no_grid(void **state) {
 }
 
 static void what_is_not_known_of_a_record_is_null(void **state) {
-    static const char *const times[] = {"begin_ns", "duration_ns", "launch_latency_ns"};
+    static const char *const recorded[] = {
+        "begin_ns", "duration_ns", "launch_latency_ns",   "stream",       "grid_x",
+        "block_z",  "registers",   "static_shared_bytes", "kernel_binary"};
     fixture *f = *state;
     fill_records(f);
     make_kernels(f);
-    for (size_t i = 0; i < 3; i++) assert_null_cell(f->table, 0, times[i], WM_REASON_NO_RECORD);
+    for (size_t i = 0; i < sizeof recorded / sizeof *recorded; i++)
+        assert_null_cell(f->table, 0, recorded[i], WM_REASON_NO_RECORD);
+    assert_string_equal(text_cell(f->table, 0, "kernel"), "lost");
     assert_cell(number_cell(f->table, 0, "launch_ns"), 0);
     assert_string_equal(text_cell(f->table, 0, "reason"), "no-record");
     assert_true(cell(f->table, 0, "graph").as.b);
