@@ -208,23 +208,34 @@ static double left_ns(const program *p, size_t from) {
     return left;
 }
 
+/* What a configuration has that is not in the file yet. */
+static void samples_write(program *p, const wm_sweep *sweep, size_t config, bool *lost, wm_error *err) {
+    if (!p->samples || *lost || config == SIZE_MAX) return;
+    if (wmi_sample_file_add(p->samples, p->session->samples, sweep->points[config].config, err) == WM_OK)
+        return;
+    wmi_progress_clear(&p->progress);
+    complain(p, WMI_EXIT_OUTPUT, err); /* the measurement itself goes on */
+    *lost = true;
+}
+
+/* Values of counters come when the last window of their configuration closes: at the first step of
+ * the next one, or at the end. */
 static wm_status sweep_measure(program *p, size_t at, bool *lost, wm_error *err) {
     wm_sweep *sweep = p->sweeps[at];
     wm_step step = WM_STEP_INIT;
+    wm_error unwritten = WM_ERROR_INIT;
+    size_t config = SIZE_MAX;
     if (!p->options.profile) p->running = sweep->name;
     while (wm_sweep_next(sweep, &step, err)) {
+        if (step.config != config) samples_write(p, sweep, config, lost, &unwritten);
+        config = step.config;
         wm_step_call(&step);
         wm_status status = wm_sweep_done(sweep, &step, WM_OK, NULL, err);
         if (status != WM_OK) return status;
         if (wmi_progress_due(&p->progress)) wmi_progress_show(&p->progress, &step, left_ns(p, at));
-        if (!p->samples || *lost) continue;
-        if (wmi_sample_file_add(p->samples, p->session->samples, sweep->points[step.config].config, err) !=
-            WM_OK) {
-            wmi_progress_clear(&p->progress);
-            complain(p, WMI_EXIT_OUTPUT, err); /* the measurement itself goes on */
-            *lost = true;
-        }
+        samples_write(p, sweep, config, lost, &unwritten);
     }
+    samples_write(p, sweep, config, lost, &unwritten);
     return err->code;
 }
 
