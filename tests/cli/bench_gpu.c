@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "fakes/cuda/fake_cuda.h"
 #include "fakes/cuda/fake_gpu.h"
@@ -27,7 +28,8 @@ static void open_device(wm_state *st) {
     fake_kernel_ns("beta", 2000);
     fake_kernel_ns("gamma", 4000);
     if (!ok(st, cuInit(0)) || !ok(st, cuCtxCreate_v2(&context, 0, 0))) return;
-    for (int i = 0; i < 2; i++) (void)ok(st, cuStreamCreate(&streams[i], 0));
+    (void)ok(st, cuStreamCreate(&streams[0], CU_STREAM_DEFAULT));
+    (void)ok(st, cuStreamCreate(&streams[1], CU_STREAM_NON_BLOCKING));
 }
 
 static void launch(wm_state *st, const char *kernel, unsigned blocks, CUstream stream) {
@@ -116,6 +118,119 @@ static void worker(wm_state *st) {
     (void)ok(st, cuCtxSynchronize());
 }
 GPU_BENCHMARK(worker, "--runs 2")
+
+/* Regions that cross: the second begins in the first and ends after it. */
+static void crossing(wm_state *st) {
+    WM_BEGIN("first");
+    launch(st, "alpha", 1, NULL);
+    WM_BEGIN("second");
+    launch(st, "beta", 1, NULL);
+    WM_END("first");
+    launch(st, "gamma", 1, NULL);
+    WM_END("second");
+    (void)ok(st, cuCtxSynchronize());
+}
+GPU_BENCHMARK(crossing, "--runs 2")
+
+/* A region that is ended twice, and one that is not. */
+static void unmatched(wm_state *st) {
+    WM_BEGIN("twice");
+    launch(st, "alpha", 1, NULL);
+    WM_END("twice");
+    WM_END("twice");
+    WM_BEGIN("good");
+    launch(st, "beta", 1, NULL);
+    WM_END("good");
+    (void)ok(st, cuCtxSynchronize());
+}
+GPU_BENCHMARK(unmatched, "--runs 2")
+
+/* Three kernels from a thread without a region, while two other threads have one open each. */
+static void *region_apart(void *unused) {
+    pthread_t thread;
+    (void)unused;
+    WM_BEGIN("second");
+    if (pthread_create(&thread, NULL, work_apart, NULL) == 0) pthread_join(thread, NULL);
+    WM_END("second");
+    return NULL;
+}
+
+static void ambiguous(wm_state *st) {
+    pthread_t thread;
+    WM_BEGIN("first");
+    if (pthread_create(&thread, NULL, region_apart, NULL) == 0)
+        pthread_join(thread, NULL);
+    else
+        wm_fail(st, "no thread");
+    WM_END("first");
+    (void)ok(st, cuCtxSynchronize());
+}
+GPU_BENCHMARK(ambiguous, "--runs 2")
+
+/* A kernel of 1,000 s, of which the host sees nothing: times are made up. */
+static void patient(wm_state *st) {
+    fake_kernel_ns("patient", 1000000000000);
+    WM_BEGIN("work");
+    launch(st, "patient", 1, NULL);
+    WM_END("work");
+    (void)ok(st, cuCtxSynchronize());
+}
+GPU_BENCHMARK(patient, "--runs 2")
+
+/* Two kernels, with 10 us between them in which the device rests. */
+static void gap(wm_state *st) {
+    WM_BEGIN("work");
+    launch(st, "alpha", 1, NULL);
+    (void)ok(st, cuCtxSynchronize());
+    fake_advance(10000);
+    launch(st, "alpha", 1, NULL);
+    WM_END("work");
+    (void)ok(st, cuCtxSynchronize());
+}
+GPU_BENCHMARK(gap, "--runs 2")
+
+/* The first of two kernels has a record whose times cannot be true, in the second of three runs. */
+static void untrue(wm_state *st) {
+    static const struct {
+        const char *name;
+        uint64_t begin, end;
+    } times[] = {{"zeros", 0, 0}, {"backwards", 5, 3}, {"huge", 1ULL << 63, 1ULL << 63}};
+    static unsigned call; /* of the warm-up and three runs */
+    const char *wanted = wm_str(st, "times");
+    const bool second = call++ % 4 == 2;
+    WM_BEGIN("work");
+    for (size_t i = 0; i < sizeof times / sizeof *times && second; i++)
+        if (strcmp(wanted, times[i].name) == 0) fake_record_times(times[i].begin, times[i].end, 1);
+    launch(st, "alpha", 1, NULL);
+    launch(st, "beta", 1, NULL);
+    WM_END("work");
+    (void)ok(st, cuCtxSynchronize());
+}
+GPU_BENCHMARK(untrue, "--axis times=[zeros,backwards,huge] --runs 3")
+
+/* One kernel in the warm-up and the first three runs, then 3000: counters have room for fewer. */
+static void grows(wm_state *st) {
+    static unsigned call;
+    const unsigned count = call++ < 4 ? 1 : 3000;
+    WM_BEGIN("work");
+    for (unsigned i = 0; i < count; i++) launch(st, "alpha", 1, NULL);
+    WM_END("work");
+    (void)ok(st, cuCtxSynchronize());
+}
+GPU_BENCHMARK(grows, "--runs 3")
+
+/* Ends the program in the third run after the warm-up. */
+static void quits(wm_state *st) {
+    static unsigned call;
+    WM_BEGIN("work");
+    launch(st, "alpha", 1, NULL);
+    WM_END("work");
+    (void)ok(st, cuCtxSynchronize());
+    if (++call < 4) return;
+    if (strcmp(wm_str(st, "by"), "exit") == 0) exit(0);
+    _exit(0);
+}
+GPU_BENCHMARK(quits, "--axis by=[exit,_exit] --runs 5")
 
 /* Another number of kernels in every run, and another kernel in every other one. */
 static void varies(wm_state *st) {
