@@ -82,8 +82,12 @@ static double next_value(uint64_t *state) {
 }
 
 static wmi_samples *make_samples(const shape *s, uint32_t *node, uint32_t *metric) {
-    const wmi_metric time = {
-        .name = "time", .unit = "ns", .text = "", .backend = "cpu", .timer = "tsc", .better = WMI_BETTER_LOWER};
+    const wmi_metric time = {.name = "time",
+                             .unit = "ns",
+                             .text = "",
+                             .backend = "cpu",
+                             .timer = "tsc",
+                             .better = WMI_BETTER_LOWER};
     const char *name = "n";
     uint32_t bench, config;
     wmi_samples *samples = wmi_samples_create();

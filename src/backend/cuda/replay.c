@@ -205,7 +205,7 @@ static wm_status sequence_end(wmi_replay_plan *p, int32_t pass, wm_error *err) {
     for (size_t i = 0; i < p->slot_count; i++) counted |= wmi_replay_counts(&p->slots[i]);
     const bool unsure = counted && (p->differs != SIZE_MAX || p->mismatched);
     due_remove(p);
-    if (unsure && p->fallback >= 0 && pass != p->fallback)
+    if (unsure && p->fallback >= 0 && pass != p->fallback && !p->graphs)
         status = due_add(p, err);
     else
         for (size_t i = 0; i < p->pending.n && status == WM_OK; i++)
