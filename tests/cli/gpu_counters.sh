@@ -181,7 +181,12 @@ $sm,,missing,"passes launched different kernels, so their counters do not belong
 END
     expect_line "$bytes and 1 more missing: passes launched different kernels"
 done
-# The driver's own replay has no passes that could differ.
+# Then the driver replays each kernel; its own replay has no passes that could differ.
+measure -b varies --metrics $bytes,$sm --runs 5
+expect_status 0
+expect_rows metric,mean,samples table.json metric=$sm <<END
+$sm,50,5
+END
 measure -b varies --metrics $bytes,$sm --runs 6 --replay kernel
 expect_rows metric,mean,samples <<END
 $bytes,2000,6
