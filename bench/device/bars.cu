@@ -72,6 +72,28 @@ void softmax(wm_state *st) {
 }
 WM_BENCHMARK_WITH(softmax, setup, teardown, &softmax_size, nullptr)
 
+/* ---- 32 MiB read and nothing written: what is written then, the profiler writes ---- */
+
+size_t readonly_size = size_t{8} << 20;
+
+/* No sum of what setup() leaves in x is `never`. */
+__global__ void readonly_kernel(const float4 *x, float *y, size_t quads, float never) {
+    const size_t i = size_t{blockIdx.x} * BLOCK + threadIdx.x;
+    if (i >= quads) return;
+    const float4 v = x[i];
+    if (v.x + v.y + v.z + v.w == never) *y = never;
+}
+
+void readonly(wm_state *st) {
+    const arrays *a = static_cast<arrays *>(wm_data(st));
+    const size_t quads = readonly_size / 4;
+    WM_BEGIN("kernel");
+    readonly_kernel<<<blocks_for(quads), BLOCK>>>(reinterpret_cast<float4 *>(a->x), a->y, quads, -1.0f);
+    WM_END("kernel");
+    finish(st);
+}
+WM_BENCHMARK_WITH(readonly, setup, teardown, &readonly_size, nullptr)
+
 /* ---- a known number of fused multiplications and additions ---- */
 
 enum { FFMA_THREADS = 1 << 20, FFMA_EACH = 100 };

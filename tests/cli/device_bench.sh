@@ -1,15 +1,19 @@
 # shellcheck shell=sh
 # bench/device/run: what it reads and how it judges, on a machine that is made up.
 command -v python3 >/dev/null || skip 'there is no python3'
+# Started some hundred times: without a search for the interpreter, and without its packages.
+python=$(python3 -c 'import sys; print(sys.executable)')
+sed "1s|.*|#!$python -IS|" "$SOURCE/tests/cli/data/device/fake" >fake
+chmod +x fake
 mkdir programs
 for name in bars crossover doctor launch memory sweep ncu nvidia-smi; do
-    ln -s "$SOURCE/tests/cli/data/device/fake" programs/$name
+    ln -s ../fake programs/$name
 done
 PATH="$PWD/programs:$PATH"
 
-# judge WORDS: run the script while the programs do as the words say
+# judge WORDS [PARTS]: run the script, or parts of it, while the programs do as the words say
 judge() {
-    try env FAKE="$1" python3 "$SOURCE/bench/device/run" programs --quick --out raw
+    try env FAKE="$1" "$python" "$SOURCE/bench/device/run" programs --quick --out raw ${2:+--only "$2"}
 }
 # expect_rows N VERDICT: so many rows end with the verdict
 expect_rows() {
@@ -21,16 +25,21 @@ judge ''
 expect_status 0
 expect_rows 24 yes
 expect_rows 0 NO
+expect_rows 2 -
 expect_line 'GPU, driver: NVIDIA H200, 580.0'
 expect_line 'ncu: Version 2025.3.1.0'
 expect_line '  libcupti: 13.0 at /opt/libcupti.so'
 expect_line '  counters: not permitted'
+expect_line "  groups: $SOURCE/metrics"
 refuse_line 'of no interest'
 # At another clock cycles count: 169.425 us * 1.6 / 1.5 = 180.72 us.
-expect_line '169.43 us at 1.600 GHz, ncu 180.00 at 1.500: +0.40 %, +0.72 us as cycles (timer cupti)  yes'
-expect_line '125.50 us at 1.900 GHz, ncu 125.00 at 1.900: +0.40 %, +0.50 us (timer cupti)'
+expect_line '169.43 us at 1.600 GHz, ncu 180.00 at 1.500: +0.40 %, +0.72 us as cycles (timer profiler); kernel_time 168.43 us (timer cupti)  yes'
+expect_line '125.50 us at 1.900 GHz, ncu 125.00 at 1.900: +0.40 %, +0.50 us (timer profiler); kernel_time 124.50 us (timer cupti)'
 expect_line '265.32 MB, ncu 268.00: -1.00 %'
 expect_line '88.10, ncu 90.00: -1.90'
+# Of 41 MB ncu writes 2.8 itself, and 47 * 38.2 / 41 = 43.79.
+expect_line '45.10, ncu 47.00: -1.90 (+1.31 without the 2.8 MB that ncu writes itself)'
+expect_match '^written by a kernel that writes nothing +- +ncu 2\.80 MB, warpmeter 0\.04 MB +-$'
 expect_line '104,857,600'
 expect_line '1.20 us over 3.00 (ratio 1.40); collecting afterwards 0.25 us a kernel'
 expect_line '2.19 s: making 0.12, running 2.04, table 0.03'
@@ -47,33 +56,44 @@ judge over
 expect_status 1
 expect_rows 0 yes
 expect_rows 24 NO
-expect_line '24 of 25 missed'
+expect_line '24 of 24 bars missed'
+expect_match ' 44\.90, ncu 47\.00: -2\.10 \(\+1\.11 without .*\) +NO$' # the plain difference is judged
 expect_line '104,857,601'
 
 # A value that is missing is a bar that is missed, and the reason is told.
-judge null
+judge null kernels,sweeps
 expect_status 1
 expect_rows 7 NO
 expect_line 'sm__throughput.avg.pct_of_peak_sustained_elapsed: device-busy'
 expect_line '1 of 18 values are missing: b: device-busy'
 
-# Without cuBLAS the rows of the product are skipped, and pass for nothing.
-judge no-cublas
+# What no bar hangs on may be missing.
+judge unbarred kernels
 expect_status 0
-expect_rows 19 yes
+expect_rows 12 yes
+expect_rows 0 NO
+expect_line '+0.50 us (timer profiler); kernel_time: device-busy'
+expect_match '^softmax 8192x1024: DRAM % .* 45\.10, ncu 47\.00: -1\.90 +yes$'
+expect_match '^written by a kernel that writes nothing +- +not measured \(1\) +-$'
+expect_line '(1) ncu: No kernels were profiled'
+
+# Without cuBLAS the rows of the product are skipped, and pass for nothing.
+judge no-cublas kernels,counts
+expect_status 0
+expect_rows 10 yes
 expect_match 'GEMM 4096 fp16: time .* skipped \(1\) +-$'
 expect_line '(1) cuBLAS was not found'
 
 # Programs that fail, and ncu's own complaint.
-judge hidden
+judge hidden kernels,launch,sweeps
 expect_status 1
-expect_rows 2 yes
+expect_rows 1 yes
 expect_match '^\([0-9]\) bars: the counters are not permitted$'
 expect_match '^\([0-9]\) ncu: ERR_NVGPUCTRPERM - not permitted$'
 expect_match '^\([0-9]\) sweep ended with status 1$'
 
 # Kernels that one side did not see.
-judge 'few lost'
+judge 'few lost' kernels,launch,sweeps
 expect_status 1
 expect_line 'ncu has 9 values of gpu__time_duration.sum for 10 runs'
 expect_line 'ncu has 59 values of gpu__time_duration.sum for 60 runs'
@@ -81,15 +101,18 @@ expect_line '99,999 of 100,000 kernels were recorded'
 
 # Programs that are not there.
 rm programs/launch programs/doctor
-judge ''
+judge '' launch
 expect_status 1
 expect_line 'launch: No such file or directory'
 expect_line 'warpmeter finds: not known:'
 
-# One part alone.
-try env python3 "$SOURCE/bench/device/run" programs --quick --out raw --only memory,crossover
+# One part alone; without the folder of metrics beside the script none is named.
+cp "$SOURCE/bench/device/run" alone
+ln -s ../fake programs/doctor
+try "$python" alone programs --quick --out raw --only memory
 expect_status 0
-expect_rows 4 yes
-try python3 "$SOURCE/bench/device/run" programs --only nothing
+expect_rows 1 yes
+expect_line '  groups: those installed'
+try "$python" alone programs --only nothing
 expect_status 2
 expect_error "there is no part 'nothing'; there are kernels, counts, launch, sweeps, crossover, memory"
