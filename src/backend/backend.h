@@ -124,6 +124,12 @@ typedef struct wmi_metric_list {
     wm_status (*add)(void *user, const wmi_metric *m, bool available, const char *why_not);
 } wmi_metric_list;
 
+/** Facts for the context of tables. `add` copies. */
+typedef struct wmi_fact_list {
+    void *user;
+    void (*add)(void *user, const char *key, wm_value value);
+} wmi_fact_list;
+
 /** Which regions a launch can belong to: any that is open in the process, or only those
  *  open in the launching thread. */
 typedef enum wmi_scope { WMI_SCOPE_PROCESS = 0, WMI_SCOPE_THREAD } wmi_scope;
@@ -192,6 +198,8 @@ typedef struct wmi_backend_ops {
     wm_status (*drain)(void *self, wmi_drained *out, wm_error *err);
     /** Legal after any failure; NULL is fine. */
     void (*close)(void *self);
+    /** What its devices and their drivers are; only after it was opened once. May be NULL. */
+    void (*facts)(const wmi_fact_list *list);
 } wmi_backend_ops;
 
 /** The backends of this build, in order; NULL ends. */

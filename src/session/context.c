@@ -97,6 +97,19 @@ static void put_caches(context *c, const wmi_machine *m) {
     free(text);
 }
 
+static void put_fact(void *user, const char *key, wm_value value) { put(user, key, value); }
+
+static void put_devices(context *c, const wm_session *s) {
+    const wmi_fact_list list = {c, put_fact};
+    for (uint32_t b = 0; b < WMI_BACKENDS_MAX && wmi_backends[b]; b++)
+        if (s->measured_by >> b & 1 && wmi_backends[b]->facts) wmi_backends[b]->facts(&list);
+}
+
+void wmi_session_measured_by(wm_session *s, const wmi_measure *m) {
+    for (uint32_t b = 0; b < m->source_count; b++)
+        if (m->sources[b].self) s->measured_by |= (uint32_t)1 << b;
+}
+
 static void put_warnings(context *c, const wm_session *s) {
     for (size_t i = 0; i < s->warning_count; i++) {
         char key[32] = "warning";
@@ -123,6 +136,7 @@ wm_status wmi_session_context(const wm_session *s, wm_table *t) {
     put(&c, "virtual_machine", wmi_bool(m->virtual_machine));
     put(&c, "load1", m->load1 >= 0 ? wmi_f64(m->load1) : wmi_null(WM_REASON_UNKNOWN));
     put(&c, "memory_bytes", wmi_i64(m->memory_bytes));
+    put_devices(&c, s);
     put_text(&c, "timer", wmi_clock_name());
     put(&c, "timer_cost_ns", wmi_f64(s->clock.pair_cost_ns));
     put_text(&c, "version", wm_version());

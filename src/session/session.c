@@ -211,6 +211,7 @@ static wm_status stretch_open(wm_session *s, wm_error *err) {
     const wmi_measure_opts opts = {.warn = warn_stretch, .user = s, .device = {.hang_ns = hang_default_ns}};
     for (char *word; status == WM_OK && (word = strtok_r(rest, ", ", &rest)) != NULL;) names[i++] = word;
     if (status == WM_OK) status = wmi_measure_open(s->samples, names, i, &opts, &s->stretch, err);
+    if (status == WM_OK) wmi_session_measured_by(s, s->stretch);
     free(names);
     free(copy);
     if (status != WM_OK) return status;

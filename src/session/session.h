@@ -99,8 +99,9 @@ struct wm_session {
     char **warnings; /* each once, in order */
     size_t warning_count;
     bool machine_warned;
-    int64_t seed;  /* of the last random order; -1: none */
-    size_t sweeps; /* alive */
+    int64_t seed;         /* of the last random order; -1: none */
+    size_t sweeps;        /* alive */
+    uint32_t measured_by; /* a bit for each backend, by its number, that was opened */
 
     wmi_measure *stretch; /* start/stop: what is measured; NULL until the first start */
     char *stretch_metrics;
@@ -125,6 +126,9 @@ void wmi_session_log(const wm_session *s, wm_log_level level, const char *fmt, .
 /** Warn of what in the machine's state and in the program's build spoils measurements;
  *  once, before the first run. */
 void wmi_session_warn_machine(wm_session *s);
+
+/** Keep in mind what `m` measures with, for the context. */
+void wmi_session_measured_by(wm_session *s, const wmi_measure *m);
 
 /** Add a benchmark; *how is taken over, also on failure. */
 wm_status wmi_session_bench(wm_session *s, const char *name, wmi_rows_how *how, uint32_t *out, wm_error *err);

@@ -171,6 +171,7 @@ static wm_status measuring_make(wm_sweep *sweep, const wm_benchmark *bench, wm_e
     if (status == WM_OK)
         status = wmi_measure_open(s->samples, (const char *const *)metrics.v, metrics.n, &opts,
                                   &sweep->measure, err);
+    if (status == WM_OK) wmi_session_measured_by(s, sweep->measure);
     if (status == WM_OK) status = how_make(sweep, bench, &derive, &how, err);
     if (status == WM_OK)
         status = wmi_session_bench(s, sweep->name, &how, &sweep->bench, err);

@@ -94,7 +94,7 @@ bool wmi_schema_complete(const wm_table *t);
     X(THREADS, "threads", WM_I64, "", "most threads that entered the region in one run")                     \
     X(SHARED, "shared", WM_BOOL, "", "whether other work shared the device")                                 \
     X(BACKEND, "backend", WM_STR, "", "what measured it")                                                    \
-    X(TIMER, "timer", WM_STR, "", "source of a time: tsc, cntvct, monotonic, cupti or manual")               \
+    X(TIMER, "timer", WM_STR, "", "source of a time: tsc, cntvct, monotonic, cupti, profiler or manual")     \
     X(BATCH, "batch", WM_I64, "", "repetitions behind one sample")                                           \
     X(EVALUATED, "evaluated", WM_STR, "",                                                                    \
       "derived metrics: samples or summary, what the formula was applied to")                                \
@@ -227,7 +227,7 @@ enum {
 
 /* The "doctor" table: a row for each finding. */
 #define WMI_DOCTOR_COLUMNS(X)                                                                                \
-    X(COMPONENT, "component", WM_STR, "", "what was looked at: timer, cpu, perf, formulas, machine")         \
+    X(COMPONENT, "component", WM_STR, "", "what was looked at: timer, cpu, perf, cuda, formulas, machine")   \
     X(ITEM, "item", WM_STR, "", "what of it")                                                                \
     X(STATE, "state", WM_STR, "", "ok, limited or absent")                                                   \
     X(VALUE, "value", WM_STR, "", "what was found")                                                          \

@@ -249,6 +249,28 @@ large,1,0,6000
 small,1,0,1000
 END
 
+# What the device is, and what it is on paper. The driver's own version is that of this machine, if any.
+facts() { sed -n 's/^  {"key": "\(\(gpu\|cupti\)[a-z0-9_]*\)".*"value": \([^,}]*\).*/\1 \3/p' table.json | grep -v '^gpu_driver '; }
+FAKE_GPU=devices=2 measure -b regions --metrics kernel_time
+facts >../stdout
+cat >facts <<END
+gpu "NVIDIA Fake H200"
+gpu_uuid "GPU-00010203-0405-0607-0809-0a0b0c0d0e00"
+gpu_chip "GH100"
+gpu_rated_hz 1980000000
+gpu_memory_bytes 151397597184
+gpu_2 "NVIDIA Fake H200"
+gpu_2_uuid "GPU-00010203-0405-0607-0809-0a0b0c0d0e01"
+gpu_2_chip "GH100"
+gpu_2_rated_hz 1980000000
+gpu_2_memory_bytes 151397597184
+gpu_driver_cuda "13.0"
+cupti "13.0.1"
+END
+expect_same ../stdout facts
+measure -b host --metrics time
+[ -z "$(facts)" ] || complain "facts of a device that was not measured: $(facts)"
+
 measure -b regions --metrics kernel_time --normalize-against small
 expect_rows region,ratio <<END
 small,1

@@ -344,4 +344,5 @@ const wmi_backend_ops wmi_cuda_backend = {
     .edge = edge,
     .drain = drain,
     .close = close_backend,
+    .facts = wmi_cuda_facts,
 };

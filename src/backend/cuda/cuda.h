@@ -15,7 +15,7 @@
 
 /* ---- metrics (metrics.c) ---- */
 
-/** Describe a metric: one made of records (kernel_time, gpu__time_duration.sum …), else one
+/** Describe a metric: one made of records (kernel_time, kernel_count …), else one
  *  of the chip (NULL: that of the first device). A chip's metric has unit, text, better and
  *  combine filled in from what the chip says of it:
  *    sums, and averages over the units of a chip, of counters      SUM
@@ -37,6 +37,9 @@ wm_status wmi_cuda_plan_on(const char *chip, const wmi_metric_set *set, wmi_plan
 
 /* ---- doctor (probe.c) ---- */
 void wmi_cuda_probe(wmi_probe *out);
+
+/* ---- facts for the context of tables (facts.c) ---- */
+void wmi_cuda_facts(const wmi_fact_list *list);
 
 /* ---- what codes mean (codes.c) ---- */
 

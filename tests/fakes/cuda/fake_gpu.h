@@ -33,7 +33,8 @@ typedef struct fake_device {
     bool concurrent_managed;
 } fake_device;
 /* Device N has the UUID 00010203-0405-0607-0809-0a0b0c0d0eNN. */
-/** "NVIDIA Fake H200", GH100, 9.0, 132 multiprocessors, L2 60 MiB, 141 GiB. */
+/** "NVIDIA Fake H200", GH100, 9.0, 132 multiprocessors, L2 60 MiB, 141 GiB. All
+ *  devices are rated at 1.98 GHz. */
 fake_device fake_device_default(void);
 /** What devices there are: 0 to 8. With none cuInit returns CUDA_ERROR_NO_DEVICE (100). */
 void fake_devices(const fake_device *devices, size_t count);
