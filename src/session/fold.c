@@ -219,11 +219,12 @@ wm_status wmi_run_fold(wm_session *s, const wmi_measure *measure, const wmi_run_
     const bool keep = !place->warmup && !place->failed;
     wm_status status = wmi_samples_node(s->samples, place->bench, UINT32_MAX, 0, &d.root);
     if (status == WM_OK) status = wmi_decode(&d);
-    wmi_threads_release();
     if (status == WM_OK && keep) status = run_add(&d, notes, notes_count);
     if (status == WM_OK && keep && measure->passes[place->pass].deferred) status = wmi_deferred_entries(&d);
     const wm_status drained = wmi_fold_readings(&d, keep && status == WM_OK, err);
     if (status == WM_OK) status = drained;
+    /* Not before all was drained: the window of another run would end this one's. */
+    wmi_threads_release();
     for (size_t i = 0; i < s->touched_count; i++) s->folds[s->touched[i]].touched = false;
     return status == WM_ENOMEM ? wmi_error_nomem(err) : status;
 }

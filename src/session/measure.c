@@ -1,5 +1,6 @@
 #include "session/measure.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -190,7 +191,7 @@ static wm_status gauges_add(wmi_measure *m, wmi_samples *samples, const char *co
         if (s == WM_OK && wmi_samples_metric(samples, &g.about, &g.metric) != WM_OK) s = wmi_error_nomem(err);
         if (s != WM_OK) return s;
         g.about = *wmi_samples_metric_at(samples, g.metric);
-        m->has_device |= m->sources[g.backend].ops->device;
+        m->has_device |= wmi_backends[g.backend]->device;
         if (!strcmp(g.about.name, "time")) m->time = (int32_t)m->gauge_count;
         if (!strcmp(g.about.name, "time_sum")) m->time_sum = (int32_t)m->gauge_count;
         m->gauges[m->gauge_count] = g;
@@ -205,7 +206,7 @@ static wm_status gauges_add(wmi_measure *m, wmi_samples *samples, const char *co
 /* Only what is read of kernels, or of their times, is combined over kernels. */
 static bool combines(const wmi_measure *m, const wmi_gauge *g) {
     if (g->about.of != WMI_OF_NONE) return g->about.of == WMI_OF_KERNEL_TIME;
-    return m->sources[g->backend].ops->device;
+    return wmi_backends[g->backend]->device;
 }
 
 static void combine_set(wmi_measure *m, const wmi_measure_opts *opts) {
@@ -271,7 +272,7 @@ void wmi_measure_close(wmi_measure *m) {
 bool wmi_measure_wants(wmi_measure *m, int32_t pass, uint32_t config) {
     const wmi_joint_pass *joint = &m->passes[pass];
     if (!joint->optional) return true;
-    if (m->window_open && m->window.pass != pass) wmi_measure_window_close(m, &m->failed);
+    if (m->window.pass != pass) wmi_measure_window_close(m, &m->failed);
     for (size_t b = 0; b < m->source_count; b++) {
         const wmi_source *source = &m->sources[b];
         if (joint->local[b] >= 0 && source->ops->wants)
@@ -294,33 +295,16 @@ static bool window_same(const wmi_window *a, const wmi_window *b) {
     return a->kind < WMI_WINDOW_RUN || a->run == b->run;
 }
 
-wm_status wmi_measure_window(wmi_measure *m, int32_t pass, uint32_t config, int32_t run, wm_error *err) {
-    const wmi_joint_pass *joint = &m->passes[pass];
-    wmi_window w = {joint->window, pass, config, run};
-    if (m->window_open && window_same(&w, &m->window)) return WM_OK;
-    wm_status s = wmi_measure_window_close(m, err);
-    if (s == WM_OK && m->failed.code != WM_OK) {
-        if (err) *err = m->failed;
-        s = m->failed.code;
-    }
-    if (s != WM_OK) return s;
-    m->window = w;
-    m->window_open = true;
-    for (size_t b = 0; b < m->source_count; b++) {
-        const wmi_source *source = &m->sources[b];
-        if (joint->local[b] < 0 || !source->ops->open_window) continue;
-        w.pass = joint->local[b];
-        s = source->ops->open_window(source->self, &w, err);
-        if (s != WM_OK) return s;
-    }
-    return WM_OK;
-}
+/* What a window of a backend opens may be there once in a process, as the callbacks of a vendor's
+ * library are: one measure at a time has a window open. */
+static pthread_mutex_t windows = PTHREAD_MUTEX_INITIALIZER;
+static wmi_measure *holder;
 
-wm_status wmi_measure_window_close(wmi_measure *m, wm_error *err) {
-    if (!m->window_open) return WM_OK;
-    m->window_open = false;
-    const wmi_joint_pass *joint = &m->passes[m->window.pass];
+static wm_status close_locked(wmi_measure *m, wm_error *err) {
     wm_status status = WM_OK;
+    if (holder != m) return WM_OK;
+    holder = NULL;
+    const wmi_joint_pass *joint = &m->passes[m->window.pass];
     for (size_t b = 0; b < m->source_count; b++) {
         const wmi_source *source = &m->sources[b];
         if (joint->local[b] < 0 || !source->ops->close_window) continue;
@@ -329,5 +313,45 @@ wm_status wmi_measure_window_close(wmi_measure *m, wm_error *err) {
         const wm_status s = source->ops->close_window(source->self, &w, err);
         if (status == WM_OK) status = s;
     }
+    return status;
+}
+
+static wm_status open_locked(wmi_measure *m, const wmi_window *window, wm_error *err) {
+    const wmi_joint_pass *joint = &m->passes[window->pass];
+    wm_status status = WM_OK;
+    m->window = *window;
+    holder = m;
+    for (size_t b = 0; b < m->source_count && status == WM_OK; b++) {
+        const wmi_source *source = &m->sources[b];
+        wmi_window w = *window;
+        w.pass = joint->local[b];
+        if (w.pass >= 0 && source->ops->open_window) status = source->ops->open_window(source->self, &w, err);
+    }
+    if (status != WM_OK) (void)close_locked(m, NULL);
+    return status;
+}
+
+static wm_status change_locked(wmi_measure *m, const wmi_window *window, wm_error *err) {
+    if (holder == m && window_same(window, &m->window)) return WM_OK;
+    if (holder && holder != m) (void)close_locked(holder, &holder->failed);
+    const wm_status status = close_locked(m, err);
+    if (status != WM_OK) return status;
+    if (m->failed.code == WM_OK) return open_locked(m, window, err);
+    if (err) *err = m->failed;
+    return m->failed.code;
+}
+
+wm_status wmi_measure_window(wmi_measure *m, int32_t pass, uint32_t config, int32_t run, wm_error *err) {
+    const wmi_window window = {m->passes[pass].window, pass, config, run};
+    pthread_mutex_lock(&windows);
+    const wm_status status = change_locked(m, &window, err);
+    pthread_mutex_unlock(&windows);
+    return status;
+}
+
+wm_status wmi_measure_window_close(wmi_measure *m, wm_error *err) {
+    pthread_mutex_lock(&windows);
+    const wm_status status = close_locked(m, err);
+    pthread_mutex_unlock(&windows);
     return status;
 }

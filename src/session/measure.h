@@ -51,8 +51,7 @@ typedef struct wmi_measure {
     bool has_device;        /* some source is an accelerator's */
     wmi_combine_fn combine_with;
     void *combine_user;
-    bool window_open;
-    wmi_window window; /* the one that is open; its pass is the joint pass */
+    wmi_window window; /* the one that was opened last; its pass is the joint pass */
     wm_error failed;   /* of closing one before its time */
 } wmi_measure;
 
@@ -82,7 +81,8 @@ void wmi_measure_close(wmi_measure *m);
 bool wmi_measure_wants(wmi_measure *m, int32_t pass, uint32_t config);
 /** The first deferred pass, or pass_count. All later ones are deferred too. */
 size_t wmi_measure_late(const wmi_measure *m);
-/** Open the window that a run needs, closing another that is open. */
+/** Open the window that a run needs, closing another that is open, be it another measure's: the
+ *  process must have been claimed. */
 wm_status wmi_measure_window(wmi_measure *m, int32_t pass, uint32_t config, int32_t run, wm_error *err);
 wm_status wmi_measure_window_close(wmi_measure *m, wm_error *err);
 

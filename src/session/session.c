@@ -159,13 +159,16 @@ wm_status wmi_session_bench(wm_session *s, const char *name, wmi_rows_how *how, 
 
 /* ---- one run ---- */
 
+wm_status wmi_run_claim(wm_error *err) {
+    if (wmi_threads_claim() == WM_OK) return WM_OK;
+    return wmi_error_set(err, WM_EBUSY, 0,
+                         "a session is active already in this process, or this is a forked child");
+}
+
 wm_status wmi_run_begin(wm_session *s, wmi_measure *measure, int32_t pass, wm_error *err) {
-    wmi_thread *t = NULL;
-    if (wmi_threads_open(s, measure, pass) != WM_OK)
-        return wmi_error_set(err, WM_EBUSY, 0,
-                             "a session is active already in this process, or this is a forked child");
-    t = wmi_thread_self(); /* so that its ring exists before the run's first mark */
-    if (t) return WM_OK;
+    wmi_threads_open(s, measure, pass);
+    /* so that its ring exists before the run's first mark */
+    if (wmi_thread_self()) return WM_OK;
     wmi_run_drop();
     return wmi_error_nomem(err);
 }
@@ -232,8 +235,14 @@ static wm_status stretch_open(wm_session *s, wm_error *err) {
 wm_status wm_session_start(wm_session *s, wm_error *err) {
     if (s->running) return wmi_error_set(err, WM_ESTATE, 0, "the session is running already");
     wm_status status = s->stretch ? WM_OK : stretch_open(s, err);
-    if (status == WM_OK) status = wmi_measure_window(s->stretch, 0, s->stretch_config, s->stretch_runs, err);
-    if (status == WM_OK) status = wmi_run_begin(s, s->stretch, 0, err);
+    if (status == WM_OK) status = wmi_run_claim(err);
+    if (status != WM_OK) return status;
+    status = wmi_measure_window(s->stretch, 0, s->stretch_config, s->stretch_runs, err);
+    if (status != WM_OK) {
+        wmi_run_drop();
+        return status;
+    }
+    status = wmi_run_begin(s, s->stretch, 0, err);
     if (status != WM_OK) return status;
     s->running = true;
     wmi_thread_begin(wmi_thread_self(), WMI_ROOT_NAME);

@@ -133,8 +133,11 @@ void wmi_session_measured_by(wm_session *s, const wmi_measure *m);
 /** Add a benchmark; *how is taken over, also on failure. */
 wm_status wmi_session_bench(wm_session *s, const char *name, wmi_rows_how *how, uint32_t *out, wm_error *err);
 
-/** Take marks from now on, as a new run. WM_EBUSY while another session does.
- *  `measure` and `pass` say which backends see the marks. */
+/** Claim the process for a run, before its window is opened. WM_EBUSY while another session has
+ *  it. The claim ends with wmi_run_fold or wmi_run_drop. */
+wm_status wmi_run_claim(wm_error *err);
+/** Take marks from now on, as the run that was claimed. `measure` and `pass` say which backends
+ *  see the marks. WM_ENOMEM: the claim is over. */
 wm_status wmi_run_begin(wm_session *s, wmi_measure *measure, int32_t pass, wm_error *err);
 /** Stop taking marks. The run stays at hand until wmi_run_fold or wmi_run_drop. */
 void wmi_run_end(wm_session *s);

@@ -26,7 +26,7 @@ static bool key_made;
 static wmi_thread *threads; /* by index, so that entries come by id */
 static wmi_thread **threads_end = &threads;
 static uint32_t thread_count;
-static bool run_at_hand;      /* opened and not yet released: the rings belong to its session */
+static bool run_at_hand;      /* claimed and not yet released: the rings belong to its session */
 static bool forked;           /* in a child: there are no threads and no session here */
 static _Atomic uint32_t lost; /* marks of this run by threads that got no ring */
 static __thread wmi_thread *self __attribute__((tls_model("initial-exec")));
@@ -291,21 +291,23 @@ wm_status wmi_threads_visit(wm_status (*visit)(void *user, const wmi_thread *t),
 
 uint32_t wmi_threads_lost(void) { return atomic_load_explicit(&lost, memory_order_relaxed); }
 
-wm_status wmi_threads_open(const wm_session *s, const wmi_measure *m, int32_t pass) {
+wm_status wmi_threads_claim(void) {
     pthread_once(&once, init_once);
     if (forked) return WM_EBUSY;
     pthread_mutex_lock(&lock);
     const bool busy = run_at_hand;
     run_at_hand = true;
     pthread_mutex_unlock(&lock);
-    if (busy) return WM_EBUSY;
+    return busy ? WM_EBUSY : WM_OK;
+}
+
+void wmi_threads_open(const wm_session *s, const wmi_measure *m, int32_t pass) {
     atomic_store_explicit(&lost, 0, memory_order_relaxed);
     atomic_store_explicit(&current.capacity, (uint32_t)s->ring_marks, memory_order_relaxed);
     atomic_store_explicit(&current.edges, m && m->passes[pass].edges ? m : NULL, memory_order_relaxed);
     atomic_store_explicit(&current.pass, pass, memory_order_relaxed);
     atomic_fetch_add(&wmi_epoch, 1);
     __atomic_store_n(&wm_active, 1, __ATOMIC_SEQ_CST);
-    return WM_OK;
 }
 
 void wmi_threads_close(void) {

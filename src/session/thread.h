@@ -82,10 +82,12 @@ static inline uint64_t wmi_entry_id(const wmi_thread *t, uint32_t seq) {
 }
 
 /* For the controlling thread. The rings belong to a run, and no other can begin, from
- * wmi_threads_open until wmi_threads_release. */
+ * wmi_threads_claim until wmi_threads_release. */
 
-/** Publish a new run: marks are taken from now on. WM_EBUSY if one is at hand. */
-wm_status wmi_threads_open(const wm_session *s, const wmi_measure *m, int32_t pass);
+/** Let no other run begin. WM_EBUSY if one is at hand, or in a forked child. */
+wm_status wmi_threads_claim(void);
+/** Publish the run that was claimed: marks are taken from now on. */
+void wmi_threads_open(const wm_session *s, const wmi_measure *m, int32_t pass);
 /** Take no more marks. */
 void wmi_threads_close(void);
 /** Call `visit` with each thread that marked in the run at hand, under the registry's lock. */

@@ -251,6 +251,16 @@ static void step_fill(const wm_sweep *sweep, wmi_point *p, wm_step *step) {
     memcpy(step, &fresh, step->struct_size < sizeof fresh ? step->struct_size : sizeof fresh);
 }
 
+static wm_status run_start(wm_sweep *sweep, int32_t pass, uint32_t config, int32_t run, wm_error *err) {
+    const wm_status status = wmi_measure_window(sweep->measure, pass, config, run, err);
+    if (status != WM_OK) {
+        wmi_run_drop();
+        return status;
+    }
+    if (sweep->evictor && sweep->measure->passes[pass].host) wmi_evictor_run(sweep->evictor);
+    return wmi_run_begin(sweep->session, sweep->measure, pass, err);
+}
+
 bool wm_sweep_next(wm_sweep *sweep, wm_step *step, wm_error *err) {
     wm_error local = WM_ERROR_INIT;
     if (!err) err = &local;
@@ -284,9 +294,8 @@ bool wm_sweep_next(wm_sweep *sweep, wm_step *step, wm_error *err) {
     if (sweep->options.profile) return true;
     const int32_t pass = (int32_t)sweep->cursor.at[WMI_DIM_PASS],
                   run = (int32_t)sweep->cursor.at[WMI_DIM_RUN];
-    status = wmi_measure_window(sweep->measure, pass, p->config, run, err);
-    if (sweep->evictor && sweep->measure->passes[pass].host) wmi_evictor_run(sweep->evictor);
-    if (status == WM_OK) status = wmi_run_begin(sweep->session, sweep->measure, pass, err);
+    status = wmi_run_claim(err);
+    if (status == WM_OK) status = run_start(sweep, pass, p->config, run, err);
     if (status != WM_OK) {
         sweep->in_step = false;
         return broken(sweep, status, err);

@@ -122,6 +122,7 @@ static fixture *start(void) {
 }
 
 static void begin(fixture *f, int32_t pass) {
+    assert_int_equal(wmi_run_claim(NULL), WM_OK);
     assert_int_equal(wmi_run_begin(f->s, &f->m, pass, NULL), WM_OK);
     wmi_thread_begin(wmi_thread_self(), WMI_ROOT_NAME);
 }
