@@ -298,6 +298,24 @@ static void graphs_end(wm_state *st) {
 }
 WM_BENCHMARK_WITH(graphs, open_device, graphs_end, NULL, "--runs 2")
 
+/* A program that makes its context anew for each configuration. */
+static CUcontext anew_context;
+static void anew_begin(wm_state *st) {
+    fake_kernel_ns("alpha", 1000);
+    if (ok(st, cuInit(0))) (void)ok(st, cuCtxCreate_v2(&anew_context, 0, 0));
+}
+static void anew(wm_state *st) {
+    WM_BEGIN("work");
+    launch(st, "alpha", 1, NULL);
+    WM_END("work");
+    (void)ok(st, cuCtxSynchronize());
+}
+static void anew_end(wm_state *st) {
+    if (anew_context) (void)ok(st, cuCtxDestroy_v2(anew_context));
+    anew_context = NULL;
+}
+WM_BENCHMARK_WITH(anew, anew_begin, anew_end, NULL, "--axis n=[1,2] --runs 2")
+
 /* Code that uses no device. */
 static void host(wm_state *st) {
     double sum = 0.0;

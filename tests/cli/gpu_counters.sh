@@ -105,6 +105,18 @@ kernel_time,3000
 $bytes,2000
 END
 
+for how in "" "--replay window" "--replay range" "--cache-control all"; do
+    # shellcheck disable=SC2086 # an option and its value
+    measure -b anew --metrics kernel_time,$bytes $how
+    ! grep '"key": "warning.*context' table.json >../rows || complain "a warning: $(cat ../rows)"
+    expect_rows n,metric,mean,samples <<END
+1,kernel_time,1000,2
+1,$bytes,1000,2
+2,kernel_time,1000,2
+2,$bytes,1000,2
+END
+done
+
 # Taking turns is for times alone.
 measure -b kernels --metrics kernel_time,$bytes --order interleaved
 expect_rows n,metric,mean,samples <<END

@@ -112,6 +112,22 @@ static void release_abandoned(void) {
 
 /* ---- tests ---- */
 
+/* cudaDeviceReset, say: what was loaded into the old one is gone with it. */
+static void test_a_context_made_anew(void **state) {
+    wmi_cold *c = create();
+    assert_int_equal(wmi_cold_evict(c, &program, WMI_COLD_INSIDE, PATIENT, NULL), WM_OK);
+    assert_int_equal(fake_modules(), 1);
+    program.id = 2;
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(wmi_cold_evict(c, &program, WMI_COLD_INSIDE, PATIENT, NULL), WM_OK);
+    assert_int_equal(fake_modules(), 2);
+    wmi_cold_destroy(c);
+    assert_int_equal(fake_modules(), 1); /* which is not ours to unload any more */
+    wmi_launches_stop();
+    wmi_launches_detach();
+    set_up(state); /* so that it is gone */
+}
+
 static void test_second_context(void **state) {
     (void)state;
     wmi_cold *c = create_apart();
@@ -308,6 +324,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_second_context, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_inside, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_a_context_made_anew, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_waits_before_and_after, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_capture, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_capture_that_the_driver_tells_of, set_up, tear_down),

@@ -68,6 +68,7 @@ static void test_context_gone(void **state) {
     run_pass(0, 1, program_nested);
     drain();
     check(entries[0], "k1", 0, 102);
+    assert_int_equal(warnings, 0);
 }
 
 /* ---- kernels that wait for each other ---- */

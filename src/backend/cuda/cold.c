@@ -53,11 +53,14 @@ static const char read_l2[] = ".version 6.0\n"
                               "    ret;\n"
                               "}\n";
 
+enum { OWN_ID = 0 }; /* instead of CUPTI's number, of the second context */
+
 /* The reading kernel in one context. */
 typedef struct reader reader;
 struct reader {
     reader *next;
     CUcontext context;
+    uint32_t id; /* CUPTI's number: a context made anew may have the handle of one that is gone */
     CUmodule module;
     CUfunction function;
     CUdeviceptr buffer;
@@ -140,10 +143,11 @@ static void free_reader(reader *r) {
 }
 
 /* With `context` current. */
-static wm_status add_reader(wmi_cold *c, CUcontext context, wm_error *err) {
+static wm_status add_reader(wmi_cold *c, CUcontext context, uint32_t id, wm_error *err) {
     reader *r = calloc(1, sizeof *r);
     if (!r) return wmi_error_nomem(err);
     r->context = context;
+    r->id = id;
     wm_status status = allocate(c, r, err);
     if (status == WM_OK) status = prepare(c, r, err);
     if (status != WM_OK) {
@@ -155,18 +159,33 @@ static wm_status add_reader(wmi_cold *c, CUcontext context, wm_error *err) {
     return WM_OK;
 }
 
+/* What a reader of that handle but another number held went with its context. */
+static void forget_gone(wmi_cold *c, CUcontext context, uint32_t id) {
+    for (reader **at = &c->readers; *at;) {
+        reader *r = *at;
+        if (r->context != context || r->id == id) {
+            at = &r->next;
+            continue;
+        }
+        *at = r->next;
+        free(r);
+    }
+}
+
 /* The reader of a context, which is made current with it; NULL on failure. */
-static const reader *enter_reader(wmi_cold *c, CUcontext context, wm_status *status, wm_error *err) {
+static const reader *enter_reader(wmi_cold *c, CUcontext context, uint32_t id, wm_status *status,
+                                  wm_error *err) {
     CUresult result = wmi_cuda.ctx_push(context);
     if (result != CUDA_SUCCESS) {
         *status =
             wmi_cuda_error(err, false, (int)result, "entering the context that evicts the device's caches");
         return NULL;
     }
+    forget_gone(c, context, id);
     const reader *r = c->readers;
     while (r && r->context != context) r = r->next;
     if (r) return r;
-    *status = add_reader(c, context, err);
+    *status = add_reader(c, context, id, err);
     if (*status == WM_OK) return c->readers;
     pop();
     return NULL;
@@ -205,17 +224,19 @@ static wm_status second_context(wmi_cold *c, wm_error *err) {
     if (c->own_tried) return WM_OK;
     c->own_tried = true;
     if (!make_own_context(c)) return WM_OK;
-    const wm_status status = add_reader(c, c->own, err);
+    const wm_status status = add_reader(c, c->own, OWN_ID, err);
     pop();
     return status;
 }
 
-static wm_status read_once(wmi_cold *c, CUcontext program, wmi_cold_place place, int64_t limit_ns,
-                           wm_error *err) {
-    wm_status status = rest(c, program, limit_ns, err);
+static wm_status read_once(wmi_cold *c, const wmi_cuda_context *program, wmi_cold_place place,
+                           int64_t limit_ns, wm_error *err) {
+    wm_status status = rest(c, program->handle, limit_ns, err);
     if (status == WM_OK && place == WMI_COLD_APART) status = second_context(c, err);
     if (status != WM_OK) return status;
-    const reader *r = enter_reader(c, place == WMI_COLD_APART && c->own ? c->own : program, &status, err);
+    const bool apart = place == WMI_COLD_APART && c->own;
+    const reader *r = apart ? enter_reader(c, c->own, OWN_ID, &status, err)
+                            : enter_reader(c, program->handle, program->id, &status, err);
     if (!r) return status;
     CUresult result = launch(c, r);
     pop();
@@ -232,7 +253,7 @@ wm_status wmi_cold_evict(wmi_cold *c, const wmi_cuda_context *program, wmi_cold_
     wm_status status;
     if (c->wait) {
         CUstreamCaptureMode mode = enter();
-        status = read_once(c, program->handle, place, hang_ns, err);
+        status = read_once(c, program, place, hang_ns, err);
         leave(mode);
     } else {
         status =

@@ -78,13 +78,18 @@ static room room_for(const wmi_replay_plan *p, const wmi_replay_survey *survey, 
 
 static wm_status make_counters(wmi_replay_plan *p, size_t i, wm_error *err) {
     const wmi_cuda_context context = wmi_launches_context(i);
-    if (!context.handle || !context.device)
-        return wmi_error_set(err, WM_EINVAL, 0,
-                             "a context of the program is gone, so its counters cannot be read");
     const wm_status status = wmi_counters_create(&context, &p->slots[i].counters, err);
     if (status != WM_OK || wmi_counters_chip(p->slots[i].counters) == p->chip) return status;
     return wmi_error_set(err, WM_EUNSUPPORTED, 0, "counters are planned for a %s, and %s is none",
                          wmi_chip_name(p->chip), context.device->name);
+}
+
+/* The program may make its context anew for each configuration. One that is gone launches nothing. */
+static bool exists(wmi_replay_slot *slot, size_t i) {
+    if (wmi_launches_context(i).handle) return true;
+    wmi_counters_destroy(slot->counters);
+    slot->counters = NULL;
+    return false;
 }
 
 static wm_status slot_begin(wmi_replay_plan *p, size_t i, const wmi_replay_survey *survey, wm_error *err) {
@@ -94,7 +99,7 @@ static wm_status slot_begin(wmi_replay_plan *p, size_t i, const wmi_replay_surve
                                              [WMI_WAY_RANGES] = WMI_COUNTERS_RANGES};
     wmi_replay_slot *slot = &p->slots[i];
     wm_error why = WM_ERROR_INIT;
-    slot->used = !survey || !survey->kernels_of || kernels_of(survey, i) > 0;
+    slot->used = exists(slot, i) && (!survey || !survey->kernels_of || kernels_of(survey, i) > 0);
     slot->mapped = 0;
     if (!slot->used || slot->for_ever) return WM_OK;
     slot->reason = WM_REASON_NONE;
