@@ -14,28 +14,31 @@ static __global__ void scale_kernel(const float4 *x, float4 *y, size_t n) {
     y[i] = make_float4(2 * v.x, 2 * v.y, 2 * v.z, 2 * v.w);
 }
 
-/* Softmax of rows of SOFTMAX_COLUMNS values: a warp for each row keeps it in registers, as the kernels
- * of the frameworks do for rows of this length. */
-enum { SOFTMAX_COLUMNS = 1024, SOFTMAX_WARPS = 4 };
-static __global__ void softmax_kernel(const float *x, float *y) {
-    constexpr int each = SOFTMAX_COLUMNS / 32;
-    const size_t row = static_cast<size_t>(blockIdx.x) * SOFTMAX_WARPS + threadIdx.y;
-    const size_t first = row * SOFTMAX_COLUMNS + threadIdx.x;
-    float v[each], top = -INFINITY, sum = 0;
-#pragma unroll
-    for (int i = 0; i < each; i++) v[i] = x[first + 32 * i];
-#pragma unroll
-    for (int i = 0; i < each; i++) top = fmaxf(top, v[i]);
-    for (int step = 16; step > 0; step /= 2) top = fmaxf(top, __shfl_xor_sync(~0u, top, step));
-#pragma unroll
-    for (int i = 0; i < each; i++) sum += v[i] = __expf(v[i] - top);
-    for (int step = 16; step > 0; step /= 2) sum += __shfl_xor_sync(~0u, sum, step);
-#pragma unroll
-    for (int i = 0; i < each; i++) y[first + 32 * i] = v[i] / sum;
+/* op over all threads of a block of BLOCK; every thread gets the result */
+template <class Op> static __device__ float reduce(float v, Op op) {
+    __shared__ float of_warp[BLOCK / 32];
+    for (int step = 16; step > 0; step /= 2) v = op(v, __shfl_xor_sync(~0u, v, step));
+    __syncthreads();
+    if (threadIdx.x % 32 == 0) of_warp[threadIdx.x / 32] = v;
+    __syncthreads();
+    v = of_warp[0];
+    for (int i = 1; i < BLOCK / 32; i++) v = op(v, of_warp[i]);
+    return v;
 }
-/* `rows` is a multiple of SOFTMAX_WARPS. */
+
+/* Softmax of rows of 4 * BLOCK values, a block each. */
+enum { SOFTMAX_COLUMNS = 4 * BLOCK };
+static __global__ void softmax_kernel(const float4 *x, float4 *y) {
+    const size_t i = static_cast<size_t>(blockIdx.x) * BLOCK + threadIdx.x;
+    const float4 v = x[i];
+    const float top =
+        reduce(fmaxf(fmaxf(v.x, v.y), fmaxf(v.z, v.w)), [](float a, float b) { return fmaxf(a, b); });
+    const float4 e = make_float4(__expf(v.x - top), __expf(v.y - top), __expf(v.z - top), __expf(v.w - top));
+    const float sum = reduce(e.x + e.y + e.z + e.w, [](float a, float b) { return a + b; });
+    y[i] = make_float4(e.x / sum, e.y / sum, e.z / sum, e.w / sum);
+}
 static inline void softmax_rows(const float *x, float *y, unsigned rows) {
-    softmax_kernel<<<rows / SOFTMAX_WARPS, dim3(32, SOFTMAX_WARPS)>>>(x, y);
+    softmax_kernel<<<rows, BLOCK>>>(reinterpret_cast<const float4 *>(x), reinterpret_cast<float4 *>(y));
 }
 
 #endif

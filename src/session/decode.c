@@ -119,6 +119,7 @@ static wm_status entry_end(wmi_folding *d, const wmi_thread *t, const wmi_ring_m
     const uint32_t at = (uint32_t)(e - d->s->entries);
     for (uint32_t i = d->depth; i-- > 0;) {
         if (d->stack[i] != at) continue;
+        if (i + 1 < d->depth) d->s->entries[d->stack[i + 1]].outlived = true;
         memmove(&d->stack[i], &d->stack[i + 1], (d->depth - i - 1) * sizeof d->stack[0]);
         d->depth--;
         break;

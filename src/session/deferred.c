@@ -36,7 +36,7 @@ wm_status wmi_deferred_entries(wmi_folding *d) {
     for (size_t i = 0; i < s->entry_count; i++) {
         const wmi_entry *e = &s->entries[i];
         const uint32_t parent = e->parent == UINT32_MAX ? UINT32_MAX : (uint32_t)to->n + e->parent;
-        to->v[to->n + i] = (wmi_late_entry){e->id, e->batch, e->node, parent, d->place->run};
+        to->v[to->n + i] = (wmi_late_entry){e->id, e->batch, e->node, parent, d->place->run, e->outlived};
     }
     to->n = n;
     return WM_OK;
@@ -50,6 +50,7 @@ typedef struct hit {
     uint32_t gauge; /* UINT32_MAX: the clock */
     wm_reason reason;
     double value, weight;
+    bool of_kernel;
 } hit;
 
 typedef struct late {
@@ -103,10 +104,13 @@ static wm_status reading_add(late *l, const wmi_source *source, const wmi_readin
     const uint32_t gauge = r->metric == WMI_READ_CLOCK ? UINT32_MAX : source->gauges[r->metric];
     const int32_t run = e->run;
     uint32_t node = e->node;
+    wm_reason reason = r->reason;
     while (node != UINT32_MAX) {
         const double share = is_sum(l, gauge) && e ? 1.0 / (double)e->batch : 1.0;
-        const wm_status status = hit_add(l, (hit){node, run, gauge, r->reason, r->value * share, r->weight});
+        const wm_status status =
+            hit_add(l, (hit){node, run, gauge, reason, r->value * share, r->weight, r->kernel != 0});
         if (status != WM_OK) return status;
+        reason = e && e->outlived ? WM_REASON_AMBIGUOUS : r->reason;
         if (e) e = e->parent == UINT32_MAX ? NULL : &l->s->deferred.v[e->parent];
         node = e ? e->node : wmi_samples_node_at(l->s->samples, node)->parent;
     }
@@ -169,22 +173,21 @@ static wm_status combine(late *l, const wmi_gauge *g, const hit *hits, size_t n,
     return WM_OK;
 }
 
-/* Where no reading came though kernels ran, something is missing. */
-static wm_reason without_kernels(const late *l, uint32_t node) {
+/* Where no reading came though kernels ran, something is missing; and a range in which none ran
+ * says nothing. */
+static wm_reason reason_of(const late *l, uint32_t node, size_t readings) {
     const wmi_work *work = wmi_samples_work_of(l->s->samples, l->config, node);
-    return work && work->kernels ? WM_REASON_NOT_COUNTED : WM_REASON_NO_KERNEL;
+    if (work && work->ambiguous) return WM_REASON_AMBIGUOUS;
+    if (!work || !work->kernels) return WM_REASON_NO_KERNEL;
+    return readings ? WM_REASON_NONE : WM_REASON_NOT_COUNTED;
 }
 
 static wm_status value_add(late *l, uint32_t gauge, spot at, const hit *hits, size_t n) {
     const wmi_gauge *g = &l->m->gauges[gauge];
     double value = 0.0;
-    wm_reason why = WM_REASON_NONE;
+    wm_reason why = reason_of(l, at.node, n);
     wmi_series *series;
-    wm_status status = WM_OK;
-    if (n)
-        status = combine(l, g, hits, n, &value, &why);
-    else
-        why = without_kernels(l, at.node);
+    wm_status status = why ? WM_OK : combine(l, g, hits, n, &value, &why);
     if (status == WM_OK)
         status = wmi_samples_series(l->s->samples, l->config, at.node, g->metric, g->pass, &series);
     if (status == WM_OK) status = wmi_series_add(series, at.run, why ? 0.0 : value, why);
@@ -238,9 +241,9 @@ static wm_status node_clock(late *l, int32_t pass, const spot *spots, size_t n) 
         if (h->reason) continue;
         work->clock_sum += h->value * h->weight;
         work->clock_weight += h->weight;
-        work->counter_ns += h->weight;
+        if (h->of_kernel) work->counter_ns += h->weight; /* a range has gaps between its kernels too */
     }
-    work->counter_runs += n;
+    if (work->counter_ns > 0) work->counter_runs += n;
     work->clock_pass = pass;
     return WM_OK;
 }

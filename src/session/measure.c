@@ -204,7 +204,7 @@ static wm_status gauges_add(wmi_measure *m, wmi_samples *samples, const char *co
 /* ---- combining kernels ---- */
 
 /* Only what is read of kernels, or of their times, is combined over kernels. */
-static bool combines(const wmi_measure *m, const wmi_gauge *g) {
+static bool combines(const wmi_gauge *g) {
     if (g->about.of != WMI_OF_NONE) return g->about.of == WMI_OF_KERNEL_TIME;
     return wmi_backends[g->backend]->device;
 }
@@ -214,7 +214,7 @@ static void combine_set(wmi_measure *m, const wmi_measure_opts *opts) {
     m->combine_user = opts->combine_user;
     for (size_t i = 0; i < m->gauge_count; i++) {
         wmi_gauge *g = &m->gauges[i];
-        if (!combines(m, g)) continue;
+        if (!combines(g)) continue;
         const wmi_combine usual =
             m->combine_with && g->about.of == WMI_OF_NONE ? WMI_COMBINE_USER : g->about.combine;
         g->about.combine = usual;

@@ -68,6 +68,7 @@ typedef struct wmi_entry {
     uint32_t node;
     uint32_t parent;       /* index of the entry around it in its thread; UINT32_MAX */
     bool closed, repeated; /* repeated: in WM_REPEAT */
+    bool outlived;         /* the entry around it ended first */
 } wmi_entry;
 
 typedef struct wmi_fold wmi_fold;
@@ -77,6 +78,7 @@ typedef struct wmi_late_entry {
     uint64_t id, batch;
     uint32_t node, parent; /* parent: index among these; UINT32_MAX */
     int32_t run;
+    bool outlived; /* see wmi_entry */
 } wmi_late_entry;
 typedef struct wmi_deferred {
     wmi_late_entry *v;

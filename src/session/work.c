@@ -106,14 +106,16 @@ static void transfer_add(work *k, const wmi_record *r, uint64_t batch) {
     }
 }
 
-static wm_status node_add(wmi_folding *d, wmi_works *w, uint32_t node, const wmi_record *r, uint64_t batch) {
+static wm_status node_add(wmi_folding *d, wmi_works *w, uint32_t node, const wmi_record *r, uint64_t batch,
+                          bool unsure) {
     work *k = work_at(w, node);
     if (!k) return WM_ENOMEM;
     if (r->kind != WMI_RECORD_KERNEL) {
         transfer_add(k, r, batch);
         return WM_OK;
     }
-    wm_status status = kernel_add(d, k, r, batch);
+    if (unsure) wmi_tally_add(&k->kernels, 0.0, 0.0, WM_REASON_AMBIGUOUS);
+    wm_status status = unsure ? WM_OK : kernel_add(d, k, r, batch);
     if (status != WM_OK || d->place->warmup || d->place->failed) return status;
     wmi_work *kept;
     status = wmi_samples_work(d->s->samples, d->place->config, node, &kept);
@@ -125,7 +127,8 @@ static wm_status node_add(wmi_folding *d, wmi_works *w, uint32_t node, const wmi
 }
 
 /* To the innermost entry's node and to all around it. An entry of a thread of its own has no
- * entry around it, but its node has nodes around it. */
+ * entry around it, but its node has nodes around it. Of an entry that ended before the one in it,
+ * it is not known whether it was still open. */
 static wm_status record_add(wmi_folding *d, wmi_works *w, const wmi_record *r) {
     const wmi_entry *e = wmi_fold_entry(d, r->entry);
     if (!e) {
@@ -133,9 +136,11 @@ static wm_status record_add(wmi_folding *d, wmi_works *w, const wmi_record *r) {
         return WM_OK;
     }
     uint32_t node = e->node;
+    bool unsure = false;
     while (node != UINT32_MAX) {
-        const wm_status status = node_add(d, w, node, r, e ? e->batch : 1);
+        const wm_status status = node_add(d, w, node, r, e ? e->batch : 1, unsure);
         if (status != WM_OK) return status;
+        unsure = e && e->outlived;
         if (e) e = e->parent == UINT32_MAX ? NULL : &d->s->entries[e->parent];
         node = e ? e->node : wmi_samples_node_at(d->s->samples, node)->parent;
     }
@@ -215,13 +220,19 @@ static wm_status node_values(wmi_folding *d, wmi_works *w, uint32_t node) {
         const wm_status status = wmi_fold_value(d, node, g->metric, g->pass, why ? 0.0 : value, why, &series);
         if (status != WM_OK) return status;
         wmi_fold_count(series, &d->s->folds[node]);
+        if (g->about.of == WMI_OF_FIRST_TIME && why == WM_REASON_NOT_APPLICABLE)
+            series->why = "the kernels were first launched before the measured runs";
         if (why == WM_REASON_SEVERAL_KERNELS && !series->why)
             series->why = wmi_several_kernels(d->s->samples, d->place->config, node);
     }
-    if (k->kernels.n == 0 || k->kernels.reason) return WM_OK;
+    if (!w->ambiguous &&
+        (k->kernels.n == 0 || (k->kernels.reason && k->kernels.reason != WM_REASON_AMBIGUOUS)))
+        return WM_OK;
     wmi_work *kept;
     const wm_status status = wmi_samples_work(d->s->samples, d->place->config, node, &kept);
     if (status != WM_OK) return status;
+    kept->ambiguous |= w->ambiguous || k->kernels.reason == WM_REASON_AMBIGUOUS;
+    if (kept->ambiguous) return WM_OK;
     kept->clean_ns += k->kernels.sum;
     kept->clean_runs++;
     return WM_OK;

@@ -52,8 +52,15 @@ static forecast forecast_make(const wm_sweep *sweep) {
     forecast f = {.configs = (int64_t)sweep->point_count, .passes = (int64_t)sweep->measure->pass_count};
     f.runs_min = r->runs >= 0 ? r->runs : r->min_runs;
     f.runs_max = r->runs >= 0 ? r->runs : r->max_runs;
-    f.calls_min = f.configs * (f.runs_min * f.passes + sweep->options.warmup);
-    f.calls_max = f.configs * (f.runs_max * f.passes + sweep->options.warmup);
+    for (int64_t p = 0; p < f.passes; p++) {
+        const wmi_joint_pass *pass = &sweep->measure->passes[p];
+        const int64_t most =
+            pass->deferred && sweep->options.counter_runs > 0 ? sweep->options.counter_runs : INT64_MAX;
+        if (!pass->optional) f.calls_min += f.configs * (f.runs_min < most ? f.runs_min : most);
+        f.calls_max += f.configs * (f.runs_max < most ? f.runs_max : most);
+    }
+    f.calls_min += f.configs * sweep->options.warmup;
+    f.calls_max += f.configs * sweep->options.warmup;
     f.own_s = eviction_s(sweep) * (double)f.calls_min;
     f.least_s = f.own_s + (double)r->min_time_ns * 1e-9 * (double)(f.configs * f.passes);
     f.most_s = (double)r->timeout_ns * 1e-9 * (double)(f.configs * f.passes);

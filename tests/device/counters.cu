@@ -238,7 +238,7 @@ static void graphs() {
         const std::string what = std::string("a graph of two kernels, --cache-control ") + caches;
         const std::string metrics = std::string(INSTRUCTIONS_AND_FMA) + ",kernel_count";
         Session session(nullptr);
-        session.sweep("graph", launch_a_graph,
+        session.sweep("graphs", launch_a_graph,
                       {"--metrics", metrics.c_str(), "--runs", "3", "--cache-control", caches});
         check_graph(session.table(), what.c_str());
         check_samples(session, what.c_str(), "graph", "kernel_count", {2});

@@ -37,6 +37,8 @@ struct wmi_counters {
     /* the image, and what it was made for: kept from one set to the next */
     uint8_t *image, *pristine;
     size_t image_size, room;
+    bool configured; /* the object has had a configuration, in this mode */
+    wmi_counter_mode configured_mode;
     size_t window_room; /* ranges in a window: it only grows, since growing makes a Start slow */
     const wmi_chip_config *image_config;
 };
@@ -89,7 +91,7 @@ static void disable(wmi_counters *c) {
                                             .pRangeProfilerObject = c->object};
     if (c->object) (void)wmi_cupti.RangeProfilerDisable(&p);
     c->object = NULL;
-    c->running = c->midway = false;
+    c->running = c->midway = c->configured = false;
     c->pass = 0;
 }
 
@@ -282,13 +284,15 @@ wm_status wmi_counters_begin(wmi_counters *c, const wmi_chip_config *config, wmi
     wmi_counters_end(c);
     wm_status status = enter(c, err);
     if (status != WM_OK) return status;
-    if (!c->object) status = start_anew(c, err);
+    /* One that has counted in another way crashes the process (CUPTI 13.0). */
+    if (!c->object || (c->configured && c->configured_mode != mode)) status = start_anew(c, err);
     if (status == WM_OK) status = ready_image(c, config, rounded(in_all), err);
     leave();
     if (status != WM_OK) return status;
     if (rounded(in_window) > c->window_room) c->window_room = rounded(in_window);
     c->config = config;
-    c->mode = mode;
+    c->mode = c->configured_mode = mode;
+    c->configured = true;
     c->complete = false;
     c->ranges = c->dropped = 0;
     return WM_OK;

@@ -23,6 +23,7 @@ typedef struct cuda_backend {
     wmi_replay_plan *replay; /* NULL: no counters were asked for */
     int32_t open_pass;       /* -1: no window is open */
     bool joining;            /* in the middle of handing records over */
+    uint64_t invalid;        /* records of this run */
     /* what the clean pass saw in the configuration at hand */
     uint32_t config;
     wmi_replay_survey survey;
@@ -289,9 +290,18 @@ static void warn_of_losses(cuda_backend *b) {
                    lost = wmi_launches_lost();
     wm_error line;
     if (dropped) {
-        wmi_error_set(&line, WM_OK, 0, "%llu kernel records were dropped; their rows have no value",
+        wmi_error_set(&line, WM_OK, 0,
+                      "%llu kernel records were dropped in a run, so its rows have no value; "
+                      "WARPMETER_KERNEL_RECORDS sets how many are kept",
                       (unsigned long long)dropped);
         warn(b, line.message);
+    }
+    if (b->invalid) {
+        wmi_error_set(&line, WM_OK, 0,
+                      "%llu kernel records of a run had times that cannot be true; they are left out",
+                      (unsigned long long)b->invalid);
+        warn(b, line.message);
+        b->invalid = 0;
     }
     if (lost) {
         wmi_error_set(&line, WM_OK, 0, "%llu launches were not followed, because memory ran out",
@@ -312,8 +322,11 @@ static wm_status drain_records(cuda_backend *b, wmi_drained *out, wm_error *err)
     }
     const wm_status status = wmi_records_collect(&b->opts.device, out, err);
     const wm_reason why = b->opts.device.cold ? cold_reason(b) : WM_REASON_NONE;
-    for (size_t i = first; i < out->records.n && why != WM_REASON_NONE; i++)
-        if (!out->records.v[i].reason) out->records.v[i].reason = (uint8_t)why;
+    for (size_t i = first; i < out->records.n; i++) {
+        wmi_record *r = &out->records.v[i];
+        b->invalid += r->reason == WM_REASON_INVALID_RECORD;
+        if (!r->reason) r->reason = (uint8_t)why;
+    }
     b->joining = status == WM_OK && out->more;
     if (b->joining) return WM_OK;
     warn_of_losses(b);

@@ -1,6 +1,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "backend/cuda/cuda.h"
 #include "backend/cuda/replay_parts.h"
 #include "base/intern.h"
 #include "base/text.h"
@@ -29,7 +30,8 @@ static wm_reason reason_of(wm_status status) {
 
 void wmi_replay_slot_failed(wmi_replay_plan *p, wmi_replay_slot *slot, wm_status status,
                             const wm_error *why) {
-    slot->reason = reason_of(status);
+    /* Somebody in this process holds them, or another process does: the code says which. */
+    slot->reason = status == WM_EBUSY ? wmi_cuda_reason(true, why->native_code) : reason_of(status);
     slot->for_ever |= status == WM_EPERM || status == WM_EUNSUPPORTED;
     if (p->opts.warn) p->opts.warn(p->opts.user, why->message);
 }
