@@ -24,7 +24,7 @@ const char *wmi_several_kernels(const wmi_samples *samples, uint32_t config, uin
 
 wm_status wmi_deferred_entries(wmi_folding *d) {
     wm_session *s = d->s;
-    wmi_deferred *to = &s->deferred;
+    wmi_deferred *to = &d->m->deferred;
     const size_t n = to->n + s->entry_count;
     if (n > to->cap) {
         const size_t cap = n + n / 2;
@@ -70,7 +70,7 @@ static int id_order(const void *a, const void *b) {
 }
 
 static const wmi_late_entry *entry_of(const late *l, uint64_t id) {
-    size_t low = 0, high = l->s->deferred.n;
+    size_t low = 0, high = l->m->deferred.n;
     id &= ~WMI_ROOT_ENTRY;
     while (low < high) {
         const size_t mid = low + (high - low) / 2;
@@ -79,7 +79,7 @@ static const wmi_late_entry *entry_of(const late *l, uint64_t id) {
         else
             high = mid;
     }
-    return low < l->s->deferred.n && l->by_id[low]->id == id ? l->by_id[low] : NULL;
+    return low < l->m->deferred.n && l->by_id[low]->id == id ? l->by_id[low] : NULL;
 }
 
 static wm_status hit_add(late *l, hit h) {
@@ -111,7 +111,7 @@ static wm_status reading_add(late *l, const wmi_source *source, const wmi_readin
             hit_add(l, (hit){node, run, gauge, reason, r->value * share, r->weight, r->kernel != 0});
         if (status != WM_OK) return status;
         reason = e && e->outlived ? WM_REASON_AMBIGUOUS : r->reason;
-        if (e) e = e->parent == UINT32_MAX ? NULL : &l->s->deferred.v[e->parent];
+        if (e) e = e->parent == UINT32_MAX ? NULL : &l->m->deferred.v[e->parent];
         node = e ? e->node : wmi_samples_node_at(l->s->samples, node)->parent;
     }
     return WM_OK;
@@ -251,8 +251,8 @@ static wm_status node_clock(late *l, int32_t pass, const spot *spots, size_t n) 
 static wm_status source_fold(late *l, const wmi_source *source, const spot *spots, size_t count) {
     wm_status status = WM_OK;
     int32_t pass = -1;
-    for (size_t i = 0; i < l->s->deferred.readings.n && status == WM_OK; i++)
-        status = reading_add(l, source, &l->s->deferred.readings.v[i]);
+    for (size_t i = 0; i < l->m->deferred.readings.n && status == WM_OK; i++)
+        status = reading_add(l, source, &l->m->deferred.readings.v[i]);
     if (l->hit_count) qsort(l->hits, l->hit_count, sizeof *l->hits, hit_order);
     for (size_t at = 0; at < count && status == WM_OK;) {
         size_t n = 1;
@@ -271,7 +271,7 @@ static wm_status source_fold(late *l, const wmi_source *source, const spot *spot
 
 /* Entries of every pass were kept; those of one pass name all regions and runs. */
 static wm_status fold(late *l) {
-    const wmi_deferred *from = &l->s->deferred;
+    const wmi_deferred *from = &l->m->deferred;
     const wmi_source *source = NULL;
     for (size_t b = 0; b < l->m->source_count; b++)
         if (l->m->sources[b].ops->device && l->m->sources[b].count) source = &l->m->sources[b];
@@ -295,22 +295,22 @@ static wm_status fold(late *l) {
     return status;
 }
 
-void wmi_deferred_drop(wm_session *s) {
-    s->deferred.n = 0;
-    s->deferred.readings.n = 0;
+void wmi_deferred_drop(wmi_measure *m) {
+    m->deferred.n = 0;
+    m->deferred.readings.n = 0;
 }
 
-wm_status wmi_deferred_fold(wm_session *s, const wmi_measure *m, uint32_t config, wm_error *err) {
+wm_status wmi_deferred_fold(wm_session *s, wmi_measure *m, uint32_t config, wm_error *err) {
     wmi_run_place place = {.config = config};
     wmi_folding d = {.s = s, .m = m, .place = &place};
     wm_status status = WM_OK;
-    if (!s->deferred.n) return WM_OK;
+    if (!m->deferred.n) return WM_OK;
     for (size_t b = 0; b < m->source_count && status == WM_OK; b++) {
         const wmi_source *source = &m->sources[b];
         if (source->self && source->ops->device) status = wmi_drain(&d, source, true, false, NULL, err);
     }
     late l = {.s = s, .m = m, .config = config};
     if (status == WM_OK) status = fold(&l);
-    wmi_deferred_drop(s);
+    wmi_deferred_drop(m);
     return status == WM_ENOMEM ? wmi_error_nomem(err) : status;
 }

@@ -209,7 +209,7 @@ static wm_status run_add(wmi_folding *d, const wmi_notes *notes, size_t notes_co
     return status;
 }
 
-wm_status wmi_run_fold(wm_session *s, const wmi_measure *measure, const wmi_run_place *place,
+wm_status wmi_run_fold(wm_session *s, wmi_measure *measure, const wmi_run_place *place,
                        const wmi_notes *notes, size_t notes_count, wm_error *err) {
     wmi_folding d = {.s = s,
                      .m = measure,

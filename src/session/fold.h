@@ -23,7 +23,7 @@ struct wmi_fold {
 
 typedef struct wmi_folding {
     wm_session *s;
-    const wmi_measure *m;
+    wmi_measure *m;
     const wmi_run_place *place;
     uint32_t root;
     bool by_entry;                 /* a sample for each entry, not for each run */

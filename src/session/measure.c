@@ -264,6 +264,8 @@ void wmi_measure_close(wmi_measure *m) {
         free(source->names);
         free(source->gauges);
     }
+    wmi_readings_free(&m->deferred.readings);
+    free(m->deferred.v);
     free(m->gauges);
     free(m->passes);
     free(m);

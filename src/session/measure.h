@@ -39,6 +39,19 @@ typedef struct wmi_source {
     size_t count;
 } wmi_source;
 
+/** Entries of runs whose readings come later, and those that came. */
+typedef struct wmi_late_entry {
+    uint64_t id, batch;
+    uint32_t node, parent; /* parent: index among these; UINT32_MAX */
+    int32_t run;
+    bool outlived; /* the entry around it ended first */
+} wmi_late_entry;
+typedef struct wmi_deferred {
+    wmi_late_entry *v;
+    size_t n, cap;
+    wmi_readings readings;
+} wmi_deferred;
+
 typedef struct wmi_measure {
     wmi_gauge *gauges;
     size_t gauge_count;
@@ -51,8 +64,9 @@ typedef struct wmi_measure {
     bool has_device;        /* some source is an accelerator's */
     wmi_combine_fn combine_with;
     void *combine_user;
-    wmi_window window; /* the one that was opened last; its pass is the joint pass */
-    wm_error failed;   /* of closing one before its time */
+    wmi_window window;     /* the one that was opened last; its pass is the joint pass */
+    wm_error failed;       /* of closing one before its time */
+    wmi_deferred deferred; /* of the configuration at hand */
 } wmi_measure;
 
 /** How it is measured. Borrowed for the call, but for `user`, `combine_with` and its user. */

@@ -127,9 +127,9 @@ wm_status wmi_fold_recorded(wmi_folding *d, const wmi_notes *notes, size_t notes
 }
 
 /* Readings of a deferred pass wait until those of all runs are there. */
-static wm_status deferred_keep(wm_session *s) {
+static wm_status deferred_keep(const wm_session *s, wmi_deferred *to) {
     for (size_t i = 0; i < s->drained.readings.n; i++)
-        if (!wmi_readings_add(&s->deferred.readings, s->drained.readings.v[i])) return WM_ENOMEM;
+        if (!wmi_readings_add(&to->readings, s->drained.readings.v[i])) return WM_ENOMEM;
     return WM_OK;
 }
 
@@ -141,7 +141,7 @@ wm_status wmi_drain(wmi_folding *d, const wmi_source *source, bool deferred, boo
         drained->readings.n = drained->records.n = 0;
         drained->more = false;
         status = source->ops->drain(source->self, drained, err);
-        if (status == WM_OK && deferred) status = deferred_keep(d->s);
+        if (status == WM_OK && deferred) status = deferred_keep(d->s, &d->m->deferred);
         if (status == WM_OK && keep && !deferred) status = source_values(d, source);
         if (status == WM_OK && keep && works) status = wmi_works_add(d, works, &drained->records);
     } while (status == WM_OK && drained->more);

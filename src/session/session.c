@@ -132,8 +132,6 @@ void wm_session_destroy(wm_session *s) {
     for (size_t i = 0; i < s->how_count; i++) wmi_rows_how_fini(&s->how[i]);
     for (size_t i = 0; i < s->warning_count; i++) free(s->warnings[i]);
     wmi_drained_free(&s->drained);
-    wmi_readings_free(&s->deferred.readings);
-    free(s->deferred.v);
     free(s->how);
     free(s->warnings);
     free(s->entries);

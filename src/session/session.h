@@ -73,19 +73,6 @@ typedef struct wmi_entry {
 
 typedef struct wmi_fold wmi_fold;
 
-/** Entries of runs whose readings come later, and those that came. */
-typedef struct wmi_late_entry {
-    uint64_t id, batch;
-    uint32_t node, parent; /* parent: index among these; UINT32_MAX */
-    int32_t run;
-    bool outlived; /* see wmi_entry */
-} wmi_late_entry;
-typedef struct wmi_deferred {
-    wmi_late_entry *v;
-    size_t n, cap;
-    wmi_readings readings;
-} wmi_deferred;
-
 struct wm_session {
     char *name;
     wm_log_fn log;
@@ -118,7 +105,6 @@ struct wm_session {
     uint32_t *touched; /* nodes with a fold */
     size_t touched_count, touched_cap;
     wmi_drained drained;
-    wmi_deferred deferred; /* of the configuration at hand */
 };
 
 /** Keep a warning (each text once) for the context, and log it. */
@@ -148,13 +134,13 @@ void wmi_run_drop(void);
 /** After wmi_run_end: decode the rings, and add what the run adds up to to the
  *  samples (a warm-up run adds nothing). The run is over then, also on failure.
  *  WM_ENOMEM: the run's values are lost, all earlier ones are kept. */
-wm_status wmi_run_fold(wm_session *s, const wmi_measure *measure, const wmi_run_place *place,
+wm_status wmi_run_fold(wm_session *s, wmi_measure *measure, const wmi_run_place *place,
                        const wmi_notes *notes, size_t notes_count, wm_error *err);
 /** After the last run of a configuration and the close of its window: add what was read in
  *  deferred passes to the samples. The same holds. */
-wm_status wmi_deferred_fold(wm_session *s, const wmi_measure *measure, uint32_t config, wm_error *err);
+wm_status wmi_deferred_fold(wm_session *s, wmi_measure *measure, uint32_t config, wm_error *err);
 /** Forget it instead. */
-void wmi_deferred_drop(wm_session *s);
+void wmi_deferred_drop(wmi_measure *measure);
 
 /** Did the program say that it was built without optimisation? */
 bool wmi_build_unoptimised(void);

@@ -199,7 +199,7 @@ bool wmi_sweep_wants(void *user, uint32_t point, int32_t pass, int64_t run) {
 static wm_status window_close(wm_sweep *sweep, wm_error *err) {
     wm_status status = wmi_measure_window_close(sweep->measure, err);
     if (status != WM_OK || !sweep->current) return status;
-    if (sweep->current->dead) wmi_deferred_drop(sweep->session);
+    if (sweep->current->dead) wmi_deferred_drop(sweep->measure);
     return wmi_deferred_fold(sweep->session, sweep->measure, sweep->current->config, err);
 }
 

@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -99,11 +100,105 @@ static void test_a_start_that_failed_is_tried_again(void **state) {
     wm_session_destroy(s);
 }
 
+/* ---- sweeps ---- */
+
+static void run(wm_state *st) {
+    (void)st;
+    work();
+}
+
+static bool step(wm_sweep *sweep) {
+    wm_step at = WM_STEP_INIT;
+    wm_error err;
+    if (!wm_sweep_next(sweep, &at, &err)) {
+        assert_int_equal(err.code, WM_OK);
+        return false;
+    }
+    wm_step_call(&at);
+    assert_int_equal(wm_sweep_done(sweep, &at, WM_OK, NULL, NULL), WM_OK);
+    return true;
+}
+
+#define BYTES "dram__bytes_read.sum"
+static const char options[] = "--runs 3 --metrics kernel_count," BYTES;
+
+static wm_sweep *sweep_of(wm_session *s, const char *name, const char *replay) {
+    const wm_benchmark b = bench_of(name, run, options);
+    return make_sweep(s, &b, ARGS("--replay", replay));
+}
+
+static size_t row_of(const wm_table *t, const char *bench, const char *metric) {
+    for (size_t i = 0; i < wm_table_rows(t); i++)
+        if (!strcmp(text_cell(t, i, "benchmark"), bench) && cell(t, i, "metric").type == WM_STR &&
+            !strcmp(text_cell(t, i, "metric"), metric))
+            return i;
+    return SIZE_MAX;
+}
+
+static void check_row(const wm_table *t, const char *bench, const char *metric, double mean) {
+    const size_t row = row_of(t, bench, metric);
+    assert_true(row != SIZE_MAX);
+    assert_true(number_cell(t, row, "mean") == mean);
+    assert_int_equal(cell(t, row, "samples").as.i64, 3);
+}
+
+/* Each has the entries of its own runs, whatever the other one does meanwhile. */
+static void test_sweeps_of_one_session_take_turns(void **state) {
+    (void)state;
+    static const char *const ways[] = {"auto", "stacked", "window", "kernel", "range"};
+    for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {
+        wm_session *s = make_session();
+        wm_sweep *a = sweep_of(s, "a", ways[i]), *b = sweep_of(s, "b", ways[i]);
+        wm_table *t = NULL;
+        bool more_a = true, more_b = true;
+        while (more_a || more_b) {
+            if (more_a) more_a = step(a);
+            if (more_b) more_b = step(b);
+        }
+        wm_sweep_destroy(a);
+        wm_sweep_destroy(b);
+        assert_int_equal(wm_session_table(s, &t, NULL), WM_OK);
+        check_row(t, "a", "kernel_count", 2);
+        check_row(t, "a", BYTES, 2000);
+        check_row(t, "b", "kernel_count", 2);
+        check_row(t, "b", BYTES, 2000);
+        wm_table_destroy(t);
+        wm_session_destroy(s);
+    }
+    assert_int_equal(fake_profilers(), 0);
+}
+
+/* What was counted of a sweep that is given up, in whatever pass, is not the next one's. */
+static void test_a_sweep_that_is_given_up_leaves_nothing(void **state) {
+    (void)state;
+    for (int steps = 0; steps < 8; steps++) {
+        wm_session *s = make_session();
+        wm_sweep *a = sweep_of(s, "a", "stacked");
+        wm_step at = WM_STEP_INIT;
+        wm_table *t = NULL;
+        for (int i = 0; i < steps && step(a); i++) continue;
+        if (wm_sweep_next(a, &at, NULL)) wm_step_call(&at);
+        wm_sweep_destroy(a);
+        wm_sweep *b = sweep_of(s, "b", "stacked");
+        while (step(b)) continue;
+        wm_sweep_destroy(b);
+        assert_int_equal(wm_session_table(s, &t, NULL), WM_OK);
+        check_row(t, "b", "kernel_count", 2);
+        check_row(t, "b", BYTES, 2000);
+        assert_true((row_of(t, "a", BYTES) != SIZE_MAX) == (steps == 7)); /* all of it was read */
+        wm_table_destroy(t);
+        wm_session_destroy(s);
+    }
+    assert_int_equal(fake_profilers(), 0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(test_sessions_take_turns, begin),
         cmocka_unit_test_setup(test_a_running_session_is_left_alone, begin),
         cmocka_unit_test_setup(test_a_start_that_failed_is_tried_again, begin),
+        cmocka_unit_test_setup(test_sweeps_of_one_session_take_turns, begin),
+        cmocka_unit_test_setup(test_a_sweep_that_is_given_up_leaves_nothing, begin),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -137,6 +137,8 @@ static void end(fixture *f, int32_t pass, int32_t run) {
 static void finish(fixture *f) {
     wm_table_destroy(f->t);
     wm_session_destroy(f->s);
+    wmi_readings_free(&f->m.deferred.readings);
+    free(f->m.deferred.v);
     wmi_records_free(&device.records);
     wmi_readings_free(&device.readings);
     device.per_drain = 0;
