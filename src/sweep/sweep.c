@@ -1,5 +1,6 @@
 #include "sweep/sweep.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -150,6 +151,24 @@ static bool combine_find(const void *how, const char *metric, wmi_combine usual,
     return wmi_combine_find(how, metric, usual, out);
 }
 
+/* A metric that is known but not measured is fine: one command line may be for several benchmarks. */
+static wm_status combine_check(const wmi_list *combine, const wmi_list *metrics, wm_error *err) {
+    for (size_t i = 0; i < combine->n; i++) {
+        char name[128];
+        const char *item = combine->v[i], *equals = strchr(item, '=');
+        const int n = equals ? (int)(equals - item) : 0;
+        if (!equals || snprintf(name, sizeof name, "%.*s", n, item) >= (int)sizeof name) continue;
+        const wm_status known = wmi_measure_knows(NULL, name);
+        if (known != WM_ENOTFOUND && known != WM_EINVAL) continue;
+        char *near = wmi_nearest(name, (const char *const *)metrics->v, metrics->n);
+        wmi_error_set(err, WM_EINVAL, 0, "--combine: there is no metric '%s'%s%s%s", name,
+                      near && *near ? "; did you mean " : "", near ? near : "", near && *near ? "?" : "");
+        free(near);
+        return WM_EINVAL;
+    }
+    return WM_OK;
+}
+
 static wm_status measuring_make(wm_sweep *sweep, const wm_benchmark *bench, wm_error *err) {
     wm_session *s = sweep->session;
     wmi_list metrics = {NULL, 0, 0}, derive = {NULL, 0, 0};
@@ -172,6 +191,7 @@ static wm_status measuring_make(wm_sweep *sweep, const wm_benchmark *bench, wm_e
         status = wmi_measure_open(s->samples, (const char *const *)metrics.v, metrics.n, &opts,
                                   &sweep->measure, err);
     if (status == WM_OK) wmi_session_measured_by(s, sweep->measure);
+    if (status == WM_OK) status = combine_check(&o->combine, &metrics, err);
     if (status == WM_OK) status = how_make(sweep, bench, &derive, &how, err);
     if (status == WM_OK)
         status = wmi_session_bench(s, sweep->name, &how, &sweep->bench, err);

@@ -179,6 +179,11 @@ large,kernel_time,,missing,"several kernels ran: gamma, beta; --combine says wha
 large,kernel_union,6000,ok,
 END
 
+try bench_gpu -b regions --metrics kernel_time --combine kernel_tiem=max
+expect_refused "bench_gpu: --combine: there is no metric 'kernel_tiem'; did you mean kernel_time?"
+measure -b regions --metrics kernel_time --combine kernel_count=max,kernel_time=max
+expect_status 0
+
 measure -b regions --metrics kernel_time,kernel_count --ignore-kernels 'bet?,nothing*'
 expect_rows region,metric,mean,kernel <<END
 small,kernel_time,1000,alpha
