@@ -138,9 +138,10 @@ static void every_row_tells_what_the_device_did(void **state) {
         assert_cell(number_cell(f->table, row, "sm_clock_pass"), 3);
         assert_cell(number_cell(f->table, row, "pass_time_ratio"), 1.1);
     }
-    assert_string_equal(text_cell(f->table, 0, "note"),
-                        "other processes may share the device, and counters count theirs too; kernel time was "
-                        "10 % longer in the passes that read counters");
+    assert_string_equal(
+        text_cell(f->table, 0, "note"),
+        "other processes may share the device, and counters count theirs too; kernel time was "
+        "10 % longer in the passes that read counters");
     assert_null_cell(f->table, 1, "note", WM_REASON_NOT_APPLICABLE); /* no good row */
 }
 
