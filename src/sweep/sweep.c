@@ -86,6 +86,8 @@ static wm_status labels_take(wmi_group *group, wmi_rows_how *how) {
 /* Replace each group by its metrics; its formulas join the derived ones. */
 static wm_status metrics_expand(const wmi_options *o, wmi_list *metrics, wmi_list *derive, wmi_rows_how *how,
                                 wm_error *err) {
+    /* The other profiler may hold what a metric would need, so none is so much as looked up. */
+    if (o->profile) return wmi_list_add(metrics, "time", 4) == WM_OK ? WM_OK : wmi_error_nomem(err);
     wm_status status = WM_OK;
     for (size_t i = 0; i < o->metrics.n && status == WM_OK; i++) {
         const char *name = o->metrics.v[i];

@@ -44,6 +44,13 @@ WARPMETER_LIBCUPTI=/nonexistent
 refuse '' "'$bytes' is measured on a GPU: libcupti could not be opened from WARPMETER_LIBCUPTI: /nonexistent: "
 WARPMETER_LIBCUPTI=$good
 
+# ---- run for another profiler: it may hold CUPTI, so nothing of it is touched ----
+
+with subscriber bench_gpu -q -b regions --metrics "kernel_time,$bytes" --derive 'twice = 2*kernel_time' --profile
+expect_status 0
+expect_no_error
+expect_uncalled cupti
+
 # ---- switched off: CUPTI is not called at all, and not without need either ----
 
 export WARPMETER_CUDA=off
