@@ -72,8 +72,8 @@ void softmax(wm_state *st) {
 }
 WM_BENCHMARK_WITH(softmax, setup, teardown, &softmax_size, nullptr)
 
-/* ---- 256 MiB read, several times the L2, and nothing written: what is written then was left dirty
- * there by the profiler ---- */
+/* ---- 256 MiB read, several times the L2, and nothing written: what is written then is not the
+ * kernel's own ---- */
 
 size_t readonly_size = size_t{64} << 20;
 
