@@ -13,9 +13,17 @@ static void probe_left_out(wmi_probe *out) {
     (void)out;
 #else
     wmi_probe_add(out, "cuda", "backend", WMI_STATE_ABSENT, "built without CUDA's headers",
-                  "build warpmeter where the CUDA toolkit is installed, or python3's nvidia-cuda-cupti and "
-                  "nvidia-cuda-runtime",
+                  "build warpmeter where the CUDA toolkit is installed, or python3's nvidia-cuda-cupti, "
+                  "nvidia-cuda-runtime and nvidia-cuda-crt, all of one version such as 13.0",
                   "%s", "");
+#endif
+}
+
+const char *wmi_backends_left_out(void) {
+#ifdef WM_HAVE_CUDA
+    return "";
+#else
+    return ", and none of a GPU, since this build was made without CUDA's headers";
 #endif
 }
 
