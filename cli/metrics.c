@@ -30,9 +30,9 @@ static int print_list(const cli_args *args) {
     which.chip = args->value[CHIP];
     if (wm_metrics(&which, &table, &err) != WM_OK) return cli_complain_error(&err);
     if (which.pattern && wm_table_rows(table) == 0)
-        status =
-            cli_complain(CLI_BAD, "no metric's name matches '%s'; patterns are a shell's, such as '*fault*'",
-                         which.pattern);
+        status = cli_complain(
+            CLI_BAD, "no metric's name matches '%s'; patterns are a shell's, such as '*fault*'%s",
+            which.pattern, which.chip ? "" : ", and --chip NAME lists those of a GPU that is not here");
     else
         status = cli_print(table, args->value[FORMAT], &opts);
     wm_table_destroy(table);

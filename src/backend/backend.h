@@ -206,6 +206,8 @@ typedef struct wmi_backend_ops {
 extern const wmi_backend_ops *const wmi_backends[];
 /** Ask all of them what is here; those that were left out of the build say so too. */
 void wmi_backends_probe(wmi_probe *out);
+/** For the message that no backend knows a metric: what a build that leaves some out lacks; else "". */
+const char *wmi_backends_left_out(void);
 extern const wmi_backend_ops wmi_cpu_backend;
 extern const wmi_backend_ops wmi_cuda_backend; /* only with CUDA's headers */
 

@@ -10,8 +10,10 @@
 #include "table/table.h"
 
 wm_status wmi_no_chips(wm_error *err) {
-    (void)wmi_error_set(err, WM_EUNSUPPORTED, 0,
-                        "this build knows no chips: build warpmeter where CUDA's headers are");
+    (void)wmi_error_set(
+        err, WM_EUNSUPPORTED, 0,
+        "this build knows no chips: it was made without CUDA's headers; warpmeter doctor tells "
+        "what to install");
     return WM_EUNSUPPORTED; /* as a constant, so that a checker knows that it is no success */
 }
 

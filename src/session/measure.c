@@ -41,8 +41,8 @@ static wm_status unknown_metric(const char *name, const wm_error *why, wm_error 
         wmi_error_set(err, WM_ENOTFOUND, 0, "unknown metric '%s'; did you mean %s?", name, near);
     else
         wmi_error_set(err, WM_ENOTFOUND, 0,
-                      "unknown metric '%.100s'; --list-metrics shows those there are (%s)", name,
-                      why->message);
+                      "unknown metric '%.100s'; --list-metrics shows those there are%s (%s)", name,
+                      wmi_backends_left_out(), why->message);
     free(near);
     free(known.v);
     return WM_ENOTFOUND;

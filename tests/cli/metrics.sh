@@ -24,7 +24,7 @@ try warpmeter show metrics.json --columns metric --format csv
 expect_line time_sum,
 
 try warpmeter metrics 'zzz*'
-expect_refused "warpmeter: no metric's name matches 'zzz*'; patterns are a shell's, such as '*fault*'"
+expect_refused "warpmeter: no metric's name matches 'zzz*'; patterns are a shell's, such as '*fault*', and --chip"
 try warpmeter metrics ''
 expect_refused "warpmeter: no metric's name matches ''"
 
@@ -79,6 +79,8 @@ if [ -e "$fakes/libcupti.so.13" ]; then
 else
     try warpmeter metrics --chip GH100
     expect_refused 'warpmeter: this build knows no chips'
+    try warpmeter metrics --plan kernel_time
+    expect_refused "warpmeter: unknown metric 'kernel_time'; --list-metrics shows those there are, and none of a GPU"
 fi
 try warpmeter metrics --plan time,time,page-faults
 expect_status 0
