@@ -165,7 +165,7 @@ typedef struct wmi_work {
     uint32_t name_count;            /* distinct names met: may be more than there is room for */
     uint32_t device;                /* interned; 0: none yet */
     bool devices_differ, shared;
-    bool ambiguous;                 /* launches that may be its own could not be told apart */
+    wm_reason why_not;              /* which launches were its own is not known */
     double clock_sum, clock_weight; /* of clocks read [Hz ns], and of their weights [ns] */
     int32_t clock_pass;             /* the pass that read it; -1: none yet */
     double clean_ns, counter_ns;    /* kernel time, in the clean pass and where counters were read */

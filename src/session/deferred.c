@@ -177,7 +177,8 @@ static wm_status combine(late *l, const wmi_gauge *g, const hit *hits, size_t n,
  * says nothing. */
 static wm_reason reason_of(const late *l, uint32_t node, size_t readings) {
     const wmi_work *work = wmi_samples_work_of(l->s->samples, l->config, node);
-    if (work && work->ambiguous) return WM_REASON_AMBIGUOUS;
+    if (work && work->why_not == WM_REASON_AMBIGUOUS) return WM_REASON_AMBIGUOUS;
+    if (work && work->why_not && !readings) return work->why_not;
     if (!work || !work->kernels) return WM_REASON_NO_KERNEL;
     return readings ? WM_REASON_NONE : WM_REASON_NOT_COUNTED;
 }

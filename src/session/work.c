@@ -15,18 +15,18 @@ typedef struct work {
     int64_t begin, end; /* first start, last end */
     double first;       /* time of first launches [ns] */
     uint64_t firsts;
+    wm_reason unread; /* a kernel has no time */
     double copy_ns, copy_bytes, set_ns, set_bytes;
-    uint64_t copies, sets;
+    wm_reason why_not[3]; /* by the kind of record: it is not known how many there were */
     wm_reason copy_reason, set_reason;
     wmi_interval *v; /* of kernels, where their union is wanted */
     size_t n, cap;
 } work;
 
 struct wmi_works {
-    work *v; /* by node */
+    work *v; /* by node, or by the number of the entry where each is to be a sample */
     size_t n;
-    bool ambiguous;   /* a launch of this run cannot be told apart */
-    uint64_t ordinal; /* of the records kept */
+    wm_reason why_not[3]; /* as in a work, of all of them */
 };
 
 wmi_works *wmi_works_create(void) { return calloc(1, sizeof(wmi_works)); }
@@ -38,16 +38,16 @@ void wmi_works_destroy(wmi_works *w) {
     free(w);
 }
 
-static work *work_at(wmi_works *w, uint32_t node) {
-    if (node >= w->n) {
-        const size_t n = (size_t)node + 16;
+static work *work_at(wmi_works *w, size_t i) {
+    if (i >= w->n) {
+        const size_t n = i + i / 2 + 16;
         work *v = realloc(w->v, n * sizeof *v);
         if (!v) return NULL;
-        for (size_t i = w->n; i < n; i++) v[i] = (work){0};
+        for (size_t k = w->n; k < n; k++) v[k] = (work){0};
         w->v = v;
         w->n = n;
     }
-    return &w->v[node];
+    return &w->v[i];
 }
 
 static bool wanted(const wmi_folding *d, wmi_of_records of) {
@@ -73,6 +73,7 @@ static wm_status kernel_add(wmi_folding *d, work *k, const wmi_record *r, uint64
     k->count += 1.0 / (double)batch;
     if (batch > k->batch) k->batch = batch;
     if (r->reason) {
+        k->unread = (wm_reason)r->reason;
         wmi_tally_add(&k->kernels, 0.0, 0.0, (wm_reason)r->reason);
         return WM_OK;
     }
@@ -94,22 +95,34 @@ static wm_status kernel_add(wmi_folding *d, work *k, const wmi_record *r, uint64
 static void transfer_add(work *k, const wmi_record *r, uint64_t batch) {
     const double share = 1.0 / (double)batch, ns = (double)(r->end_ns - r->begin_ns) * share;
     if (r->kind == WMI_RECORD_COPY) {
-        k->copies++;
         k->copy_ns += ns;
         k->copy_bytes += (double)r->bytes * share;
         if (r->reason) k->copy_reason = (wm_reason)r->reason;
     } else {
-        k->sets++;
         k->set_ns += ns;
         k->set_bytes += (double)r->bytes * share;
         if (r->reason) k->set_reason = (wm_reason)r->reason;
     }
 }
 
-static wm_status node_add(wmi_folding *d, wmi_works *w, uint32_t node, const wmi_record *r, uint64_t batch,
-                          bool unsure) {
-    work *k = work_at(w, node);
+/* What a launch did that has no record at all is not known; nor is how much a graph would have done. */
+static void not_known(wm_reason why_not[3], wm_reason why) {
+    for (int kind = 0; kind < 3; kind++) why_not[kind] = why;
+}
+
+static bool is_lost_graph(const wmi_record *r) {
+    return r->reason == WM_REASON_NO_RECORD && (r->flags & WMI_RECORD_GRAPH);
+}
+
+/* `e`: the entry of the node, NULL where another thread's is around it. */
+static wm_status node_add(wmi_folding *d, wmi_works *w, uint32_t node, const wmi_entry *e,
+                          const wmi_record *r, bool unsure) {
+    if (d->by_entry && !e) return WM_OK;
+    const uint64_t batch = e ? e->batch : 1;
+    work *k = work_at(w, d->by_entry ? (size_t)(e - d->s->entries) : node);
     if (!k) return WM_ENOMEM;
+    if (unsure) k->why_not[r->kind] = WM_REASON_AMBIGUOUS;
+    if (is_lost_graph(r)) not_known(k->why_not, WM_REASON_NO_RECORD);
     if (r->kind != WMI_RECORD_KERNEL) {
         transfer_add(k, r, batch);
         return WM_OK;
@@ -132,13 +145,17 @@ static wm_status node_add(wmi_folding *d, wmi_works *w, uint32_t node, const wmi
 static wm_status record_add(wmi_folding *d, wmi_works *w, const wmi_record *r) {
     const wmi_entry *e = wmi_fold_entry(d, r->entry);
     if (!e) {
-        w->ambiguous |= r->entry == WMI_AMBIGUOUS_ENTRY && r->kind == WMI_RECORD_KERNEL;
+        if (r->entry != WMI_AMBIGUOUS_ENTRY) return WM_OK;
+        if (r->reason == WM_REASON_NO_RECORD)
+            not_known(w->why_not, WM_REASON_NO_RECORD);
+        else
+            w->why_not[r->kind] = WM_REASON_AMBIGUOUS;
         return WM_OK;
     }
     uint32_t node = e->node;
     bool unsure = false;
     while (node != UINT32_MAX) {
-        const wm_status status = node_add(d, w, node, r, e ? e->batch : 1, unsure);
+        const wm_status status = node_add(d, w, node, e, r, unsure);
         if (status != WM_OK) return status;
         unsure = e && e->outlived;
         if (e) e = e->parent == UINT32_MAX ? NULL : &d->s->entries[e->parent];
@@ -179,9 +196,20 @@ static double kernel_value(work *k, const wmi_gauge *g, wm_reason *why) {
     return ((double)(k->end - k->begin) - together) / batch;
 }
 
+/* What kind of record a metric is made of. */
+static wmi_record_kind kind_of(const wmi_gauge *g) {
+    switch (g->about.of) {
+    case WMI_OF_COPY_TIME:
+    case WMI_OF_COPY_BYTES: return WMI_RECORD_COPY;
+    case WMI_OF_SET_TIME:
+    case WMI_OF_SET_BYTES: return WMI_RECORD_SET;
+    default: return WMI_RECORD_KERNEL;
+    }
+}
+
 static double transfer_value(const work *k, const wmi_gauge *g, wm_reason *why) {
-    *why =
-        g->about.of == WMI_OF_COPY_TIME || g->about.of == WMI_OF_COPY_BYTES ? k->copy_reason : k->set_reason;
+    *why = kind_of(g) == WMI_RECORD_COPY ? k->copy_reason : k->set_reason;
+    if (!*why) *why = k->why_not[kind_of(g)];
     switch (g->about.of) {
     case WMI_OF_COPY_TIME: return k->copy_ns;
     case WMI_OF_COPY_BYTES: return k->copy_bytes;
@@ -193,9 +221,10 @@ static double transfer_value(const work *k, const wmi_gauge *g, wm_reason *why) 
 static double gauge_value(work *k, const wmi_gauge *g, wm_reason *why) {
     *why = WM_REASON_NONE;
     switch (g->about.of) {
-    case WMI_OF_KERNEL_COUNT: return k->count;
+    case WMI_OF_KERNEL_COUNT: *why = k->why_not[WMI_RECORD_KERNEL]; return k->count;
     case WMI_OF_FIRST_TIME:
         if (!k->firsts) *why = WM_REASON_NOT_APPLICABLE;
+        if (k->unread) *why = k->unread; /* it may have been one */
         return k->first;
     case WMI_OF_COPY_TIME:
     case WMI_OF_COPY_BYTES:
@@ -207,40 +236,71 @@ static double gauge_value(work *k, const wmi_gauge *g, wm_reason *why) {
 
 /* Which of the open regions a launch belonged to is not known: none of them may claim to be
  * complete, but the function as a whole has it, if it is known to have been launched in it. */
-static wm_status node_values(wmi_folding *d, wmi_works *w, uint32_t node) {
-    work *k = work_at(w, node);
-    if (!k) return WM_ENOMEM;
+static wm_status work_values(wmi_folding *d, const wmi_works *w, work *k, uint32_t node) {
     for (size_t i = 0; i < d->m->gauge_count; i++) {
         const wmi_gauge *g = &d->m->gauges[i];
         if (g->about.of == WMI_OF_NONE || g->pass != d->place->pass) continue;
         wm_reason why;
         const double value = gauge_value(k, g, &why);
-        if (w->ambiguous) why = WM_REASON_AMBIGUOUS;
+        if (w->why_not[kind_of(g)]) why = w->why_not[kind_of(g)];
         wmi_series *series;
         const wm_status status = wmi_fold_value(d, node, g->metric, g->pass, why ? 0.0 : value, why, &series);
         if (status != WM_OK) return status;
-        wmi_fold_count(series, &d->s->folds[node]);
+        if (!d->by_entry) wmi_fold_count(series, &d->s->folds[node]);
         if (g->about.of == WMI_OF_FIRST_TIME && why == WM_REASON_NOT_APPLICABLE)
             series->why = "the kernels were first launched before the measured runs";
         if (why == WM_REASON_SEVERAL_KERNELS && !series->why)
             series->why = wmi_several_kernels(d->s->samples, d->place->config, node);
     }
-    if (!w->ambiguous &&
-        (k->kernels.n == 0 || (k->kernels.reason && k->kernels.reason != WM_REASON_AMBIGUOUS)))
-        return WM_OK;
+    const wm_reason unknown = w->why_not[WMI_RECORD_KERNEL];
+    const wm_reason why = unknown ? unknown : k->kernels.reason;
+    const bool known = !unknown && why != WM_REASON_AMBIGUOUS;
+    if (known && (why || k->kernels.n == 0)) return WM_OK;
     wmi_work *kept;
     const wm_status status = wmi_samples_work(d->s->samples, d->place->config, node, &kept);
     if (status != WM_OK) return status;
-    kept->ambiguous |= w->ambiguous || k->kernels.reason == WM_REASON_AMBIGUOUS;
-    if (kept->ambiguous) return WM_OK;
+    if (!known) kept->why_not = why;
+    if (kept->why_not) return WM_OK;
     kept->clean_ns += k->kernels.sum;
     kept->clean_runs++;
     return WM_OK;
 }
 
+static wm_status count_entries(wmi_folding *d, uint32_t node) {
+    for (size_t i = 0; i < d->m->gauge_count; i++) {
+        const wmi_gauge *g = &d->m->gauges[i];
+        if (g->about.of == WMI_OF_NONE || g->pass != d->place->pass) continue;
+        wmi_series *series;
+        const wm_status status =
+            wmi_samples_series(d->s->samples, d->place->config, node, g->metric, g->pass, &series);
+        if (status != WM_OK) return status;
+        wmi_fold_count(series, &d->s->folds[node]);
+    }
+    return WM_OK;
+}
+
+/* A sample for each entry that was left. */
+static wm_status entries_fold(wmi_folding *d, wmi_works *w) {
+    for (size_t i = 0; i < d->s->entry_count; i++) {
+        const wmi_entry *e = &d->s->entries[i];
+        work *k = work_at(w, i);
+        const wm_status status = !k ? WM_ENOMEM : e->closed ? work_values(d, w, k, e->node) : WM_OK;
+        if (status != WM_OK) return status;
+    }
+    for (size_t i = 0; i < d->s->touched_count; i++) {
+        const wm_status status = count_entries(d, d->s->touched[i]);
+        if (status != WM_OK) return status;
+    }
+    return WM_OK;
+}
+
 wm_status wmi_works_fold(wmi_folding *d, wmi_works *w) {
-    wm_status status = WM_OK;
-    for (size_t i = 0; i < d->s->touched_count && status == WM_OK; i++)
-        status = node_values(d, w, d->s->touched[i]);
-    return status;
+    if (d->by_entry) return entries_fold(d, w);
+    for (size_t i = 0; i < d->s->touched_count; i++) {
+        const uint32_t node = d->s->touched[i];
+        work *k = work_at(w, node);
+        const wm_status status = k ? work_values(d, w, k, node) : WM_ENOMEM;
+        if (status != WM_OK) return status;
+    }
+    return WM_OK;
 }

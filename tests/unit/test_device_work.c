@@ -265,6 +265,53 @@ static void test_what_is_no_steady_state(void **state) {
     finish(f);
 }
 
+/* Nothing says how much a graph did of which no record came, nor a launch that was not followed. */
+static void test_what_is_not_known(void **state) {
+    (void)state;
+    fixture *f = start();
+    begin(f, 0);
+    wm_begin("graph");
+    kernel("k", 0, 10);
+    copy(3, 4096);
+    kernel_at(wmi_launch_entry(WMI_SCOPE_PROCESS), "", 0, 0, WM_REASON_NO_RECORD, WMI_RECORD_GRAPH);
+    wm_end("graph");
+    wm_begin("r");
+    kernel("k", 20, 30);
+    copy(3, 4096);
+    wm_end("r");
+    end(f, 0, 0);
+    for (int i = TIME; i <= COPY_BYTES; i++) check_null(f, "graph", i, WM_REASON_NO_RECORD);
+    assert_float_equal(value(f, "r", COUNT), 1, 0);
+    assert_float_equal(value(f, "r", COPY_BYTES), 4096, 0);
+
+    begin(f, 0);
+    wm_begin("other");
+    kernel("k", 40, 50);
+    kernel_at(WMI_AMBIGUOUS_ENTRY, "", 0, 0, WM_REASON_NO_RECORD, 0);
+    wm_end("other");
+    end(f, 0, 1);
+    for (int i = TIME; i <= COPY_BYTES; i++) check_null(f, "other", i, WM_REASON_NO_RECORD);
+    finish(f);
+}
+
+static void test_copies_that_may_be_anybodys(void **state) {
+    (void)state;
+    const wmi_record r = {.entry = WMI_AMBIGUOUS_ENTRY, .end_ns = 5, .bytes = 64, .kind = WMI_RECORD_COPY};
+    fixture *f = start();
+    begin(f, 0);
+    wm_begin("r");
+    kernel("k", 0, 10);
+    copy(3, 4096);
+    assert_true(wmi_records_add(&device.records, &r));
+    wm_end("r");
+    end(f, 0, 0);
+    check_null(f, "r", COPY_TIME, WM_REASON_AMBIGUOUS);
+    check_null(f, "r", COPY_BYTES, WM_REASON_AMBIGUOUS);
+    assert_float_equal(value(f, "r", COUNT), 1, 0);
+    assert_float_equal(value(f, "r", TIME), 10, 0);
+    finish(f);
+}
+
 /* ---- whose launch is it ---- */
 
 typedef struct worker {
@@ -455,6 +502,8 @@ int main(void) {
         cmocka_unit_test(test_times_of_a_region_and_those_in_it),
         cmocka_unit_test(test_runs_differ),
         cmocka_unit_test(test_what_is_no_steady_state),
+        cmocka_unit_test(test_what_is_not_known),
+        cmocka_unit_test(test_copies_that_may_be_anybodys),
         cmocka_unit_test(test_launches_from_threads),
         cmocka_unit_test(test_own_time_is_taken_out),
         cmocka_unit_test(test_counters_of_many_runs),
