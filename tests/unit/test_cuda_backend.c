@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -14,10 +15,11 @@
 #define FFMA         "smsp__sass_thread_inst_executed_op_ffma_pred_on.sum"
 #define INSTRUCTIONS "smsp__inst_executed.sum"
 #define METRICS      FFMA "," INSTRUCTIONS ",kernel_time,kernel_count"
-enum { KERNEL_NS = 3000 };
+enum { KERNEL_NS = 3000, CUPTI_UNKNOWN = 999 };
 
 static CUcontext second;
 static CUgraphExec graph;
+static bool unwaited; /* the program does not wait for the device */
 
 static int begin(void **state) {
     *state = program_begin(1);
@@ -84,6 +86,34 @@ static void test_evictions_are_not_measured(void **state) {
     }
 }
 
+/* Warm caches are not what was asked for: neither times nor counters are claimed then. */
+static void test_evictions_that_fail(void **state) {
+    (void)state;
+    static const char *const calls[] = {"cuMemAlloc_v2", "cuModuleLoadData", "cuMemsetD32_v2"};
+    for (size_t k = 0; k < sizeof calls / sizeof calls[0]; k++) {
+        for (size_t i = 0; i < WAYS; i++) {
+            fake_fail(calls[k], CUDA_ERROR_OUT_OF_MEMORY, 1, -1);
+            wm_table *t = count(ways[i], "all");
+            check_missing(t, "region", "kernel_time", WM_REASON_BACKEND);
+            check_missing(t, "region", INSTRUCTIONS, WM_REASON_BACKEND);
+            check_mean(t, "region", "kernel_count", "n=1", 1);
+            wm_table_destroy(t);
+            fake_fail(calls[k], 0, 1, 0);
+        }
+    }
+}
+
+/* Of which device a launch was is not known, so neither is whose it was. */
+static void test_launches_that_cannot_be_followed(void **state) {
+    (void)state;
+    fake_fail("cuCtxGetDevice", CUDA_ERROR_UNKNOWN, 1, -1);
+    wm_table *t = count("auto", "none");
+    check_missing(t, "region", "kernel_time", WM_REASON_NO_RECORD);
+    check_missing(t, "region", "kernel_count", WM_REASON_NO_RECORD);
+    check_missing(t, "region", INSTRUCTIONS, WM_REASON_NO_RECORD);
+    wm_table_destroy(t);
+}
+
 /* ---- graphs ---- */
 
 static void launch_graph(wm_state *st) {
@@ -95,7 +125,7 @@ static void launch_graph(wm_state *st) {
     WM_BEGIN("plain");
     program_launch("kernel", NULL);
     WM_END("plain");
-    assert_int_equal(cuCtxSynchronize(), CUDA_SUCCESS);
+    if (!unwaited) assert_int_equal(cuCtxSynchronize(), CUDA_SUCCESS);
 }
 
 static void test_graphs(void **state) {
@@ -111,6 +141,24 @@ static void test_graphs(void **state) {
     check_mean(t, "graph", "kernel_count", NULL, 3);
     check_mean(t, "graph", "kernel_time", NULL, 3.0 * KERNEL_NS);
     wm_table_destroy(t);
+
+    /* How many kernels a graph has is not known without all their records. */
+    static const struct {
+        const char *call;
+        int from;
+    } fails[] = {
+        {"cuptiActivityGetNextRecord", 1}, {"cuptiActivityGetNextRecord", 3}, {"cuCtxSynchronize", 1}};
+    for (size_t i = 0; i < sizeof fails / sizeof fails[0]; i++) {
+        fake_fail(fails[i].call, CUPTI_UNKNOWN, fails[i].from, -1);
+        unwaited = !strcmp(fails[i].call, "cuCtxSynchronize");
+        t = sweep_table(&b, ARGS("--metrics", "kernel_count,kernel_time"), WM_OK);
+        check_missing(t, "graph", "kernel_count", WM_REASON_NO_RECORD);
+        check_missing(t, "graph", "kernel_time", WM_REASON_NO_RECORD);
+        check_mean(t, "plain", "kernel_count", NULL, 1);
+        wm_table_destroy(t);
+        fake_fail(fails[i].call, 0, 1, 0);
+    }
+    unwaited = false;
     assert_int_equal(cuGraphExecDestroy(graph), CUDA_SUCCESS);
 }
 
@@ -152,6 +200,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(test_records_are_off_where_counters_are_read),
         TEST(test_evictions_are_not_measured),
+        TEST(test_evictions_that_fail),
+        TEST(test_launches_that_cannot_be_followed),
         TEST(test_graphs),
         TEST(test_two_contexts),
     };

@@ -66,11 +66,13 @@ MEMORY_LAYOUT(CUpti_ActivityMemcpy7, 44, 72);
 MEMORY_LAYOUT(CUpti_ActivityMemset5, 44, 72);
 #endif
 
-bool wmi_activity_next(uint8_t *buffer, size_t size, void **record) {
+bool wmi_activity_next(uint8_t *buffer, size_t size, void **record, bool *broken) {
     CUpti_Activity *at = *record;
-    if (size == 0 || wmi_cupti.ActivityGetNextRecord(buffer, size, &at) != CUPTI_SUCCESS) return false;
-    *record = at;
-    return true;
+    if (size == 0) return false;
+    const CUptiResult result = wmi_cupti.ActivityGetNextRecord(buffer, size, &at);
+    *broken = result != CUPTI_SUCCESS && result != CUPTI_ERROR_MAX_LIMIT_REACHED;
+    if (result == CUPTI_SUCCESS) *record = at;
+    return result == CUPTI_SUCCESS;
 }
 
 static void set_times(wmi_activity *a, uint64_t begin, uint64_t end) {

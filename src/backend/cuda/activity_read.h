@@ -4,9 +4,9 @@
 
 #include "backend/cuda/activity_store.h"
 
-/** Walk a buffer: *record NULL for the first, then the last one. false at the end, and at a
- *  record that is not whole. */
-bool wmi_activity_next(uint8_t *buffer, size_t size, void **record);
+/** Walk a buffer: *record NULL for the first, then the last one. false at the end; *broken: there is
+ *  more that cannot be read. */
+bool wmi_activity_next(uint8_t *buffer, size_t size, void **record, bool *broken);
 
 typedef enum wmi_activity_verdict {
     WMI_ACTIVITY_READ = 0,

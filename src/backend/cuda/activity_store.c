@@ -45,7 +45,8 @@ void wmi_activity_store_open(size_t limit) {
 void wmi_activity_store_add(uint8_t *buffer, size_t size) {
     pthread_mutex_lock(&lock);
     void *record = NULL;
-    while (limit_now && wmi_activity_next(buffer, size, &record)) {
+    bool broken = false;
+    while (limit_now && wmi_activity_next(buffer, size, &record, &broken)) {
         wmi_activity read;
         const wmi_activity_verdict verdict = wmi_activity_read(record, &read);
         if (verdict == WMI_ACTIVITY_OTHER) continue;
@@ -58,6 +59,7 @@ void wmi_activity_store_add(uint8_t *buffer, size_t size) {
         kept.v[kept.n - 1]->n++;
         kept.records++;
     }
+    dropped += broken; /* one at least */
     pthread_mutex_unlock(&lock);
 }
 

@@ -88,9 +88,15 @@ static void leave(CUstreamCaptureMode mode) {
     (void)wmi_cuda.capture_mode(&mode);
     wmi_launches_show();
 }
-static void pop(void) {
+static CUresult pop(void) {
     CUcontext popped;
-    (void)wmi_cuda.ctx_pop(&popped);
+    return wmi_cuda.ctx_pop(&popped);
+}
+
+/* The program goes on in a context that is not its own when that fails. */
+static wm_status popped(CUresult result, wm_status status, wm_error *err) {
+    if (status != WM_OK || result == CUDA_SUCCESS) return status;
+    return wmi_cuda_error(err, false, (int)result, "leaving the context that evicts the device's caches");
 }
 
 static CUresult launch(const wmi_cold *c, const reader *r) {
@@ -187,7 +193,7 @@ static const reader *enter_reader(wmi_cold *c, CUcontext context, uint32_t id, w
     if (r) return r;
     *status = add_reader(c, context, id, err);
     if (*status == WM_OK) return c->readers;
-    pop();
+    (void)pop();
     return NULL;
 }
 
@@ -225,8 +231,7 @@ static wm_status second_context(wmi_cold *c, wm_error *err) {
     c->own_tried = true;
     if (!make_own_context(c)) return WM_OK;
     const wm_status status = add_reader(c, c->own, OWN_ID, err);
-    pop();
-    return status;
+    return popped(pop(), status, err);
 }
 
 static wm_status read_once(wmi_cold *c, const wmi_cuda_context *program, wmi_cold_place place,
@@ -238,10 +243,11 @@ static wm_status read_once(wmi_cold *c, const wmi_cuda_context *program, wmi_col
     const reader *r = apart ? enter_reader(c, c->own, OWN_ID, &status, err)
                             : enter_reader(c, program->handle, program->id, &status, err);
     if (!r) return status;
-    CUresult result = launch(c, r);
-    pop();
+    const CUresult result = launch(c, r), left = pop();
     if (result != CUDA_SUCCESS)
         return wmi_cuda_error(err, false, (int)result, "evicting the device's caches");
+    status = popped(left, WM_OK, err);
+    if (status != WM_OK) return status;
     return rest(c, r->context, limit_ns, err);
 }
 
@@ -294,7 +300,7 @@ static void free_readers(wmi_cold *c) {
             r->buffer = 0;
         }
         free_reader(r);
-        if (entered) pop();
+        if (entered) (void)pop();
     }
 }
 

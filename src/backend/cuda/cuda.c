@@ -304,7 +304,8 @@ static void warn_of_losses(cuda_backend *b) {
         b->invalid = 0;
     }
     if (lost) {
-        wmi_error_set(&line, WM_OK, 0, "%llu launches were not followed, because memory ran out",
+        wmi_error_set(&line, WM_OK, 0,
+                      "%llu launches could not be followed; the rows of their runs have no value",
                       (unsigned long long)lost);
         warn(b, line.message);
     }
@@ -314,13 +315,21 @@ static void warn_of_losses(cuda_backend *b) {
              "are missing, and their rows have no value");
 }
 
+/* Of a launch that was not followed it is not known whose it was. */
+static wm_status add_lost(wmi_records *records, wm_error *err) {
+    const wmi_record lost = {
+        .entry = WMI_AMBIGUOUS_ENTRY, .kind = WMI_RECORD_KERNEL, .reason = WM_REASON_NO_RECORD};
+    if (wmi_launches_lost() == 0 || wmi_records_add(records, &lost)) return WM_OK;
+    return wmi_error_nomem(err);
+}
+
 static wm_status drain_records(cuda_backend *b, wmi_drained *out, wm_error *err) {
     const size_t first = out->records.n;
     if (!b->joining) {
         wmi_launches_stop();
         survey_add(b);
     }
-    const wm_status status = wmi_records_collect(&b->opts.device, out, err);
+    wm_status status = wmi_records_collect(&b->opts.device, out, err);
     const wm_reason why = b->opts.device.cold ? cold_reason(b) : WM_REASON_NONE;
     for (size_t i = first; i < out->records.n; i++) {
         wmi_record *r = &out->records.v[i];
@@ -329,15 +338,25 @@ static wm_status drain_records(cuda_backend *b, wmi_drained *out, wm_error *err)
     }
     b->joining = status == WM_OK && out->more;
     if (b->joining) return WM_OK;
+    if (status == WM_OK) status = add_lost(&out->records, err);
     warn_of_losses(b);
     if (b->open_pass == 0) start_times(b);
+    return status;
+}
+
+static wm_status drain_readings(cuda_backend *b, wmi_drained *out, wm_error *err) {
+    const size_t first = out->readings.n;
+    const wm_status status = wmi_replay_drain(b->replay, &out->readings, err);
+    const wm_reason why = b->opts.device.cold ? cold_reason(b) : WM_REASON_NONE;
+    for (size_t i = first; i < out->readings.n; i++)
+        if (!out->readings.v[i].reason) out->readings.v[i].reason = why;
     return status;
 }
 
 static wm_status drain(void *self, wmi_drained *out, wm_error *err) {
     cuda_backend *b = self;
     if (b->open_pass == 0) return drain_records(b, out, err);
-    return b->replay ? wmi_replay_drain(b->replay, &out->readings, err) : WM_OK;
+    return b->replay ? drain_readings(b, out, err) : WM_OK;
 }
 
 static void probe(wmi_probe *out) { wmi_cuda_probe(out); }

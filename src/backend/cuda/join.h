@@ -33,7 +33,7 @@ typedef struct wmi_join_input {
     size_t count;
     wmi_activity_blocks activities; /* given away */
     bool graphs_checked;            /* records of graphs may have wrong correlation numbers */
-    bool incomplete;                /* some records were dropped */
+    bool incomplete;                /* some records may be missing */
     bool shared;
 } wmi_join_input;
 

@@ -113,17 +113,20 @@ void wmi_records_detach(void) {
 /* ---- collect ---- */
 
 /* A record exists only when its kernel has ended. Waiting for a context spoils what is captured in
- * it: then nothing is waited for, and records may be missing. */
-static void settle(void) {
-    if (wmi_launches_capturing()) return;
+ * it: then nothing is waited for. False: records may be missing. */
+static bool settle(void) {
+    bool settled = true;
+    if (wmi_launches_capturing()) return false;
     wmi_launches_hide();
     for (size_t i = 0; i < wmi_launches_contexts(); i++) {
         CUcontext handle = wmi_launches_context(i).handle;
-        if (!handle || wmi_cuda.ctx_push(handle) != CUDA_SUCCESS) continue;
-        (void)wmi_cuda.ctx_synchronize();
-        (void)wmi_cuda.ctx_pop(&handle);
+        if (!handle) continue;
+        const bool entered = wmi_cuda.ctx_push(handle) == CUDA_SUCCESS;
+        settled &= entered && wmi_cuda.ctx_synchronize() == CUDA_SUCCESS;
+        if (entered) (void)wmi_cuda.ctx_pop(&handle);
     }
     wmi_launches_show();
+    return settled;
 }
 
 /* A buffer comes back by itself only when all its records are complete: other threads may be
@@ -145,11 +148,11 @@ static uint64_t newly_dropped_locked(void) {
 static wm_status begin_locked(wm_error *err) {
     wmi_join_input in = {.graphs_checked = wmi_cupti_version() < CUPTI_13_1_1, .shared = wmi_cuda_mps()};
     in.launches = wmi_launches_times(&in.count);
-    settle();
+    const bool settled = settle();
     const CUptiResult r = flush(in.count);
     const uint64_t lost = newly_dropped_locked();
     dropped += lost;
-    in.incomplete = lost > 0;
+    in.incomplete = lost > 0 || !settled;
     in.activities = wmi_activity_store_take();
     if (r != CUPTI_SUCCESS) {
         wmi_activity_blocks_free(&in.activities);
@@ -189,7 +192,7 @@ void wmi_records_disable(void) {
 void wmi_records_discard(void) {
     pthread_mutex_lock(&lock);
     if (enabled) {
-        settle();
+        (void)settle();
         (void)flush(SIZE_MAX);
         (void)newly_dropped_locked();
     }
