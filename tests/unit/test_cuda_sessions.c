@@ -100,6 +100,44 @@ static void test_a_start_that_failed_is_tried_again(void **state) {
     wm_session_destroy(s);
 }
 
+/* Kernels belong to the entry in which they were launched, and to those around it. */
+static void test_each_entry_is_a_sample(void **state) {
+    (void)state;
+    wm_session_opts opts = WM_SESSION_OPTS_INIT;
+    wm_session *s = NULL;
+    wm_table *t = NULL;
+    opts.metrics = metrics;
+    opts.by_entry = true;
+    assert_int_equal(wm_session_create(&opts, &s, NULL), WM_OK);
+    assert_int_equal(wm_session_start(s, NULL), WM_OK);
+    WM_BEGIN("outer");
+    for (int i = 0; i < 3; i++) work();
+    WM_END("outer");
+    assert_int_equal(wm_session_stop(s, NULL), WM_OK);
+    assert_int_equal(wm_session_table(s, &t, NULL), WM_OK);
+    check_mean(t, "outer/region", "kernel_count", NULL, 2);
+    check_mean(t, "outer/region", "kernel_time", NULL, ALPHA_NS + BETA_NS);
+    check_mean(t, "outer", "kernel_count", NULL, 6);
+    check_mean(t, "outer", "kernel_time", NULL, 3 * (ALPHA_NS + BETA_NS));
+    const size_t row = find_row(t, "outer/region", "kernel_time", NULL);
+    assert_int_equal(cell(t, row, "samples").as.i64, 3);
+    assert_int_equal(cell(t, row, "entries").as.i64, 3);
+    wm_table_destroy(t);
+    wm_session_destroy(s);
+}
+
+/* Else the next one would be told that another profiler is there, and it is our own. */
+static void test_a_subscription_that_does_not_end(void **state) {
+    (void)state;
+    fake_fail("cuptiUnsubscribe", CUPTI_UNKNOWN, 1, 1);
+    for (int i = 0; i < 2; i++) {
+        wm_session *s = make(metrics);
+        measure(s);
+        check(s, 1, 0);
+        wm_session_destroy(s);
+    }
+}
+
 /* ---- sweeps ---- */
 
 static void run(wm_state *st) {
@@ -197,6 +235,8 @@ int main(void) {
         cmocka_unit_test_setup(test_sessions_take_turns, begin),
         cmocka_unit_test_setup(test_a_running_session_is_left_alone, begin),
         cmocka_unit_test_setup(test_a_start_that_failed_is_tried_again, begin),
+        cmocka_unit_test_setup(test_each_entry_is_a_sample, begin),
+        cmocka_unit_test_setup(test_a_subscription_that_does_not_end, begin),
         cmocka_unit_test_setup(test_sweeps_of_one_session_take_turns, begin),
         cmocka_unit_test_setup(test_a_sweep_that_is_given_up_leaves_nothing, begin),
     };

@@ -45,6 +45,7 @@ static _Atomic(size_t) captures; /* streams that are being captured */
 static pthread_mutex_t attach_lock = PTHREAD_MUTEX_INITIALIZER;
 static unsigned users;
 static CUpti_SubscriberHandle subscriber;
+static bool subscribed;
 static _Atomic(uint64_t) attached; /* counts subscriptions: a launch that began in another one is dead */
 
 /* ---- the log ---- */
@@ -333,6 +334,9 @@ static CUptiResult enable_callbacks(void) {
                                     CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING);
 }
 
+/* A subscription that CUPTI did not end serves again: it takes no second one. */
+static void unsubscribe(void) { subscribed = wmi_cupti.Unsubscribe(subscriber) != CUPTI_SUCCESS; }
+
 static wm_status subscribe(wm_error *err) {
     const wmi_cuda_device *devices;
     size_t count;
@@ -340,14 +344,15 @@ static wm_status subscribe(wm_error *err) {
     if (status == WM_OK) status = wmi_cupti_load(err);
     if (status == WM_OK) status = wmi_cuda_devices(&devices, &count, err);
     if (status != WM_OK) return status;
-    CUptiResult r = wmi_cupti.Subscribe(&subscriber, on_callback, NULL);
+    CUptiResult r = subscribed ? CUPTI_SUCCESS : wmi_cupti.Subscribe(&subscriber, on_callback, NULL);
+    subscribed = r == CUPTI_SUCCESS;
     if (r != CUPTI_SUCCESS) return wmi_cuda_error(err, true, (int)r, "cannot see launches: cuptiSubscribe");
     r = enable_callbacks();
     if (r == CUPTI_SUCCESS) {
         atomic_store(&watching, true);
         return WM_OK;
     }
-    (void)wmi_cupti.Unsubscribe(subscriber);
+    unsubscribe();
     return wmi_cuda_error(err, true, (int)r, "cannot see launches: cuptiEnableCallback");
 }
 
@@ -381,7 +386,7 @@ void wmi_launches_detach(void) {
     pthread_mutex_lock(&attach_lock);
     if (users > 0 && --users == 0) {
         wmi_launches_stop();
-        (void)wmi_cupti.Unsubscribe(subscriber);
+        unsubscribe();
         atomic_fetch_add(&attached, 1);
         atomic_store(&watching, false);
         wait_for_work();
