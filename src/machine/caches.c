@@ -84,11 +84,12 @@ static void read_caches_of_libc(wmi_machine *m) {
         long size = sysconf(known[i].name);
         if (size <= 0) continue;
         bool own = known[i].level <= 2;
+        int processors = m->cpus_online > 0 ? m->cpus_online : m->cpus_allowed;
         wmi_cache *c = &m->caches[m->cache_count++];
         *c = (wmi_cache){.level = known[i].level, .size_bytes = size};
         snprintf(c->type, sizeof c->type, "%s", known[i].type);
-        c->shared_by = own ? 1 : m->cpus_online;
-        c->count = own ? m->cpus_online : 1;
+        c->shared_by = own ? 1 : processors;
+        c->count = own ? processors : 1;
         c->usable = own ? m->cpus_allowed : 1;
     }
 }

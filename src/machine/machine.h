@@ -24,10 +24,10 @@ typedef struct wmi_machine {
     int turbo;         /* 1 on, 0 off, -1 unknown */
     int smt;           /* 1 on, 0 off, -1 unknown */
     bool virtual_machine;
-    int cpus_online, cpus_allowed;
-    double cpu_quota; /* processors' worth of time that a control group grants; 0: no limit */
-    double load1;     /* one-minute load average; -1 unknown */
-    double max_hz;    /* highest frequency; 0 unknown */
+    int cpus_online, cpus_allowed; /* 0 unknown */
+    double cpu_quota;              /* processors' worth of time that a control group grants; 0: no limit */
+    double load1;                  /* one-minute load average; -1 unknown */
+    double max_hz;                 /* highest frequency; 0 unknown */
     int64_t memory_bytes;
     int64_t memory_free_bytes; /* what can still be had, within control groups too; -1 unknown */
     wmi_cache caches[WMI_CACHES_MAX];

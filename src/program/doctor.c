@@ -27,10 +27,11 @@ static void probe_source(wmi_probe *p) {
     if (wmi_clock_counter)
         wmi_probe_add(p, "timer", "source", WMI_STATE_OK, "", "", "%s", wmi_clock_name());
     else
-        wmi_probe_add(p, "timer", "source", WMI_STATE_LIMITED,
-                      asked ? "WARPMETER_TIMER asks for it; marks cost more than with the cycle counter"
-                            : "the kernel does not trust the cycle counter; marks cost more without it",
-                      asked ? "unset WARPMETER_TIMER" : "", "%s", wmi_clock_name());
+        wmi_probe_add(
+            p, "timer", "source", WMI_STATE_LIMITED,
+            asked ? "WARPMETER_TIMER asks for it; marks cost more than with the cycle counter"
+                  : "the kernel does not say that it trusts the cycle counter; marks cost more without it",
+            asked ? "unset WARPMETER_TIMER" : "", "%s", wmi_clock_name());
 }
 
 /* A timer that is asked for and is not here is a finding; a name that no timer has
@@ -87,8 +88,12 @@ static void probe_caches(wmi_probe *p, const wmi_machine *m) {
 
 static void probe_processor(wmi_probe *p, const wmi_machine *m) {
     probe_fact(p, "cpu", m->cpu, "the system does not tell");
-    wmi_probe_add(p, "machine", "processors", WMI_STATE_OK, "", "", "%d online, %d for this process",
-                  m->cpus_online, m->cpus_allowed);
+    if (m->cpus_online > 0)
+        wmi_probe_add(p, "machine", "processors", WMI_STATE_OK, "", "", "%d online, %d for this process",
+                      m->cpus_online, m->cpus_allowed);
+    else
+        wmi_probe_add(p, "machine", "processors", WMI_STATE_LIMITED, "/sys does not tell how many are online",
+                      "mount /sys", "%d for this process", m->cpus_allowed);
     probe_caches(p, m);
     if (m->max_hz > 0)
         wmi_probe_add(p, "machine", "frequency", WMI_STATE_OK, "", "", "up to %.0f MHz", m->max_hz / 1e6);

@@ -126,7 +126,7 @@ wm_status wmi_session_context(const wm_session *s, wm_table *t) {
     put_text(&c, "os", m->os);
     put_text(&c, "kernel", m->kernel);
     put_text(&c, "cpu", m->cpu);
-    put(&c, "cpus_online", wmi_i64(m->cpus_online));
+    put(&c, "cpus_online", m->cpus_online > 0 ? wmi_i64(m->cpus_online) : wmi_null(WM_REASON_UNKNOWN));
     put(&c, "cpus_allowed", wmi_i64(m->cpus_allowed));
     put_caches(&c, m);
     put(&c, "max_hz", m->max_hz > 0 ? wmi_f64(m->max_hz) : wmi_null(WM_REASON_UNKNOWN));
