@@ -196,10 +196,14 @@ static wm_status stretch_check(const wm_session *s, wm_error *err) {
         if (g->pass == 0 && !first) first = g->about.name;
         if (g->pass > 0 && !other) other = g->about.name;
     }
+    if (!first)
+        return wmi_error_set(err, WM_EINVAL, 0,
+                             "'%s' takes further runs of the code, and start/stop runs it once: use a sweep",
+                             other ? other : "?");
     return wmi_error_set(
         err, WM_EINVAL, 0,
-        "'%s' and '%s' cannot be read in one pass, and start/stop runs the code once: use a sweep",
-        first ? first : "?", other ? other : "?");
+        "'%s' and '%s' cannot be read in one pass, and start/stop runs the code once: use a sweep", first,
+        other ? other : "?");
 }
 
 static wm_status stretch_open(wm_session *s, wm_error *err) {

@@ -11,6 +11,7 @@
 #include "fakes/cuda/fake_gpu.h"
 #include "unit/benches.h"
 
+#define BYTES "dram__bytes_read.sum"
 enum { CUPTI_UNKNOWN = 999, ALPHA_NS = 1000, BETA_NS = 2000 };
 
 static int begin(void **state) {
@@ -126,6 +127,27 @@ static void test_each_entry_is_a_sample(void **state) {
     wm_session_destroy(s);
 }
 
+/* Counters take runs of their own. */
+static void check_refused(const char *names, const char *why) {
+    wm_session *s = make(names);
+    wm_error err = WM_ERROR_INIT;
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(wm_session_start(s, &err), WM_EINVAL);
+        assert_string_equal(err.message, why);
+    }
+    wm_session_destroy(s);
+}
+
+static void test_counters_need_a_sweep(void **state) {
+    (void)state;
+    check_refused(BYTES,
+                  "'" BYTES "' takes further runs of the code, and start/stop runs it once: use a sweep");
+    check_refused("kernel_time," BYTES,
+                  "'kernel_time' and '" BYTES "' cannot be read in one pass, and start/stop "
+                  "runs the code once: use a sweep");
+    assert_int_equal(fake_calls("cuptiSubscribe"), fake_calls("cuptiUnsubscribe"));
+}
+
 /* Else the next one would be told that another profiler is there, and it is our own. */
 static void test_a_subscription_that_does_not_end(void **state) {
     (void)state;
@@ -157,7 +179,6 @@ static bool step(wm_sweep *sweep) {
     return true;
 }
 
-#define BYTES "dram__bytes_read.sum"
 static const char options[] = "--runs 3 --metrics kernel_count," BYTES;
 
 static wm_sweep *sweep_of(wm_session *s, const char *name, const char *replay) {
@@ -236,6 +257,7 @@ int main(void) {
         cmocka_unit_test_setup(test_a_running_session_is_left_alone, begin),
         cmocka_unit_test_setup(test_a_start_that_failed_is_tried_again, begin),
         cmocka_unit_test_setup(test_each_entry_is_a_sample, begin),
+        cmocka_unit_test_setup(test_counters_need_a_sweep, begin),
         cmocka_unit_test_setup(test_a_subscription_that_does_not_end, begin),
         cmocka_unit_test_setup(test_sweeps_of_one_session_take_turns, begin),
         cmocka_unit_test_setup(test_a_sweep_that_is_given_up_leaves_nothing, begin),
