@@ -109,37 +109,50 @@ static wm_status rules_feed(wm_sweep *sweep, wmi_point *p) {
 
 static double worse(double a, double b) { return a >= b || a != a ? a : b; } /* a NaN stays */
 
-static wmi_stop_view rules_view(const wm_sweep *sweep, const wmi_point *p) {
+/* In a region without any value in two runs there will be none: no kernel is launched there, say. */
+static bool is_empty(const wmi_rule_node *r) { return r->seen > 1 && r->values.n == 0; }
+
+/* False: there is nothing that quality could be told from. */
+static bool rules_view(const wm_sweep *sweep, const wmi_point *p, wmi_stop_view *v) {
     const wm_session *s = sweep->session;
     const wmi_gauge *g = &sweep->measure->gauges[sweep->measure->rule_gauge];
     const bool is_time = !strcmp(wmi_samples_metric_at(s->samples, g->metric)->unit, "ns");
-    wmi_stop_view v = {p->runs, is_time ? 0 : p->counted_ns, p->elapsed_ns, 0, 0};
+    *v = (wmi_stop_view){p->runs, 0, p->elapsed_ns, 0, 0};
     bool regions = false;
     for (size_t i = 0; i < p->rule_count; i++) {
         const wmi_node *node = wmi_samples_node_at(s->samples, p->rule[i].node);
         regions |= node->parent != UINT32_MAX;
     }
-    size_t n = 0;
+    size_t n = 0, empty = 0;
     for (size_t i = 0; i < p->rule_count; i++) {
         const wmi_rule_node *r = &p->rule[i];
         const wmi_node *node = wmi_samples_node_at(s->samples, r->node);
         const bool root = node->parent == UINT32_MAX;
         if (root && regions) continue;
+        if (is_empty(r)) {
+            empty++;
+            continue;
+        }
         const bool outermost = root || wmi_samples_node_at(s->samples, node->parent)->parent == UINT32_MAX;
-        if (outermost && is_time) v.measured_ns += r->values.mean * (double)r->values.n * (double)r->batch;
+        if (outermost && is_time) v->measured_ns += r->values.mean * (double)r->values.n * (double)r->batch;
+        n++;
         const double sd = wmi_running_stddev(&r->values);
         const double mean = r->values.mean < 0 ? -r->values.mean : r->values.mean;
-        v.noise = worse(v.noise, sd / mean);
-        v.ci = worse(v.ci, wmi_running_rel_ci95(&r->values));
-        n++;
+        if (sd == 0) continue; /* also where all are 0 */
+        v->noise = worse(v->noise, sd / mean);
+        v->ci = worse(v->ci, wmi_running_rel_ci95(&r->values));
     }
-    if (n == 0) v.noise = v.ci = __builtin_nan("");
-    return v;
+    const bool nothing = g->pass != 0 || (n == 0 && empty > 0);
+    if (n == 0) v->noise = v->ci = __builtin_nan("");
+    if (!is_time || nothing) v->measured_ns = p->counted_ns;
+    return !nothing;
 }
 
 static void rules_apply(wm_sweep *sweep, wmi_point *p) {
-    const wmi_stop_view view = rules_view(sweep, p);
-    const char *reason = wmi_stop_reason(&sweep->rules, &view);
+    wmi_stop_rules rules = sweep->rules;
+    wmi_stop_view view;
+    if (!rules_view(sweep, p, &view)) rules.max_noise = rules.target_ci = 0;
+    const char *reason = wmi_stop_reason(&rules, &view);
     if (!reason) return;
     wmi_config *config = wmi_samples_config_at(sweep->session->samples, p->config);
     p->done = true;

@@ -171,6 +171,23 @@ static wm_status combine_check(const wmi_list *combine, const wmi_list *metrics,
     return WM_OK;
 }
 
+/* A metric that is read in a later pass has no values while the number of runs is found. */
+static wm_status rules_check(const wmi_stop_rules *rules, const wmi_measure *m, wm_error *err) {
+    const wmi_gauge *late = NULL;
+    if (rules->max_noise <= 0 && rules->target_ci <= 0) return WM_OK;
+    for (size_t i = 0; i < m->gauge_count; i++) {
+        if (m->gauges[i].pass == 0) return WM_OK;
+        if (m->gauges[i].pass > 0 && !late) late = &m->gauges[i];
+    }
+    if (!late) return WM_OK;
+    return wmi_error_set(
+        err, WM_EINVAL, 0,
+        "--%s looks at what is read in the first pass, and '%s' is read in a later one: add %s "
+        "to --metrics",
+        rules->max_noise > 0 ? "max-noise" : "target-ci", late->about.name,
+        m->sources[late->backend].ops->device ? "kernel_time" : "time");
+}
+
 static wm_status measuring_make(wm_sweep *sweep, const wm_benchmark *bench, wm_error *err) {
     wm_session *s = sweep->session;
     wmi_list metrics = {NULL, 0, 0}, derive = {NULL, 0, 0};
@@ -193,6 +210,7 @@ static wm_status measuring_make(wm_sweep *sweep, const wm_benchmark *bench, wm_e
         status = wmi_measure_open(s->samples, (const char *const *)metrics.v, metrics.n, &opts,
                                   &sweep->measure, err);
     if (status == WM_OK) wmi_session_measured_by(s, sweep->measure);
+    if (status == WM_OK) status = rules_check(&sweep->rules, sweep->measure, err);
     if (status == WM_OK) status = combine_check(&o->combine, &metrics, err);
     if (status == WM_OK) status = how_make(sweep, bench, &derive, &how, err);
     if (status == WM_OK)

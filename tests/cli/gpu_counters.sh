@@ -269,3 +269,13 @@ refuse sm__throughput "sm__throughput needs a rollup: $sm is usual"
 refuse kernel_tim "unknown metric 'kernel_tim'; did you mean kernel_time"
 refuse TriageA.sm__throughput.avg.pct_of_peak_sustained_elapsed \
     "GH100 has no metric 'TriageA.sm__throughput'; it is one of TU"
+
+# Counters are read when the number of runs has been found.
+try bench_gpu -b regions --metrics $bytes --max-noise 5%
+expect_refused "--max-noise looks at what is read in the first pass, and '$bytes' is read in a later one: add \
+kernel_time to --metrics"
+measure -b regions --metrics $bytes,kernel_time --max-noise 5%
+expect_rows region,metric,samples,stop_reason table.json metric=$bytes <<END
+small,$bytes,10,max-noise
+large,$bytes,10,max-noise
+END

@@ -281,3 +281,26 @@ expect_rows region,ratio <<END
 small,1
 large,6
 END
+
+# ---- how often ----
+
+# A region in which nothing is launched is no reason to go on, and neither is one whose values are all 0.
+measure -b kernels --metrics kernel_time --max-noise 5% --min-time 1us
+expect_rows n,samples,stop_reason <<END
+0,0,min-time
+1,10,max-noise
+3,10,max-noise
+END
+measure -b copies --metrics copy_time,memset_time --target-ci 1% --filter 'bytes=64$'
+expect_rows region,metric,mean,samples,stop_reason <<END
+copy,copy_time,101,10,target-ci
+copy,memset_time,0,10,target-ci
+set,copy_time,0,10,target-ci
+set,memset_time,101,10,target-ci
+END
+# 7 us of kernels in a run.
+measure -b regions --metrics kernel_time --min-time 1ms
+expect_rows region,samples,stop_reason <<END
+small,143,min-time
+large,143,min-time
+END
