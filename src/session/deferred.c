@@ -50,6 +50,7 @@ typedef struct hit {
     uint32_t gauge; /* UINT32_MAX: the clock */
     wm_reason reason;
     double value, weight;
+    size_t order; /* of its coming, which is that of the launches */
     bool of_kernel;
 } hit;
 
@@ -90,6 +91,7 @@ static wm_status hit_add(late *l, hit h) {
         l->hits = hits;
         l->hit_cap = cap;
     }
+    h.order = l->hit_count;
     l->hits[l->hit_count++] = h;
     return WM_OK;
 }
@@ -108,7 +110,7 @@ static wm_status reading_add(late *l, const wmi_source *source, const wmi_readin
     while (node != UINT32_MAX) {
         const double share = is_sum(l, gauge) && e ? 1.0 / (double)e->batch : 1.0;
         const wm_status status =
-            hit_add(l, (hit){node, run, gauge, reason, r->value * share, r->weight, r->kernel != 0});
+            hit_add(l, (hit){node, run, gauge, reason, r->value * share, r->weight, 0, r->kernel != 0});
         if (status != WM_OK) return status;
         reason = e && e->outlived ? WM_REASON_AMBIGUOUS : r->reason;
         if (e) e = e->parent == UINT32_MAX ? NULL : &l->m->deferred.v[e->parent];
@@ -121,7 +123,8 @@ static int hit_order(const void *a, const void *b) {
     const hit *x = a, *y = b;
     if (x->node != y->node) return x->node < y->node ? -1 : 1;
     if (x->gauge != y->gauge) return x->gauge < y->gauge ? -1 : 1;
-    return x->run < y->run ? -1 : x->run > y->run;
+    if (x->run != y->run) return x->run < y->run ? -1 : 1;
+    return x->order < y->order ? -1 : x->order > y->order;
 }
 
 /* Which regions were entered in which runs: each of them has a value, or says why not. */
@@ -230,41 +233,59 @@ static wm_status node_values(late *l, uint32_t gauge, const spot *spots, size_t 
     return WM_OK;
 }
 
-/* The clock, and how long the kernels took where counters were read. */
-static wm_status node_clock(late *l, int32_t pass, const spot *spots, size_t n) {
-    const size_t at = first_of(l, spots[0].node, UINT32_MAX);
+/* Was the time of every kernel of the run read? Each has as many readings of a metric as of the clock. A
+ * range has gaps between its kernels too. */
+static bool times_complete(const late *l, const hit *clocks, size_t n, uint32_t gauge) {
+    size_t at = first_of(l, clocks->node, gauge);
+    while (at < l->hit_count && l->hits[at].node == clocks->node && l->hits[at].gauge == gauge &&
+           l->hits[at].run < clocks->run)
+        at++;
+    if (alike(l->hits + at, l->hit_count - at, clocks->node, gauge, clocks->run) != n) return false;
+    for (size_t i = 0; i < n; i++)
+        if (clocks[i].reason || !clocks[i].of_kernel || l->hits[at + i].reason) return false;
+    return true;
+}
+
+/* The clock, and how long the kernels took where counters were read. `gauge`: one that was read there. */
+static wm_status node_clock(late *l, uint32_t gauge, uint32_t node) {
+    size_t at = first_of(l, node, UINT32_MAX);
     wmi_work *work;
-    if (at == l->hit_count || l->hits[at].node != spots[0].node) return WM_OK;
-    const wm_status status = wmi_samples_work(l->s->samples, l->config, spots[0].node, &work);
+    if (gauge == UINT32_MAX || at == l->hit_count || l->hits[at].node != node) return WM_OK;
+    const wm_status status = wmi_samples_work(l->s->samples, l->config, node, &work);
     if (status != WM_OK) return status;
-    for (size_t i = at; i < l->hit_count && l->hits[i].node == spots[0].node; i++) {
-        const hit *h = &l->hits[i];
-        if (h->reason) continue;
-        work->clock_sum += h->value * h->weight;
-        work->clock_weight += h->weight;
-        if (h->of_kernel) work->counter_ns += h->weight; /* a range has gaps between its kernels too */
+    while (at < l->hit_count && l->hits[at].node == node) {
+        const hit *clocks = &l->hits[at];
+        const size_t n = alike(clocks, l->hit_count - at, node, UINT32_MAX, clocks->run);
+        const bool complete = times_complete(l, clocks, n, gauge);
+        for (size_t i = 0; i < n; i++) {
+            if (clocks[i].reason) continue;
+            work->clock_sum += clocks[i].value * clocks[i].weight;
+            work->clock_weight += clocks[i].weight;
+            if (complete) work->counter_ns += clocks[i].weight;
+        }
+        work->counter_runs += complete;
+        at += n;
     }
-    if (work->counter_ns > 0) work->counter_runs += n;
-    work->clock_pass = pass;
+    work->clock_pass = l->m->gauges[gauge].pass;
     return WM_OK;
 }
 
 static wm_status source_fold(late *l, const wmi_source *source, const spot *spots, size_t count) {
     wm_status status = WM_OK;
-    int32_t pass = -1;
     for (size_t i = 0; i < l->m->deferred.readings.n && status == WM_OK; i++)
         status = reading_add(l, source, &l->m->deferred.readings.v[i]);
     if (l->hit_count) qsort(l->hits, l->hit_count, sizeof *l->hits, hit_order);
     for (size_t at = 0; at < count && status == WM_OK;) {
         size_t n = 1;
+        uint32_t gauge = UINT32_MAX;
         while (at + n < count && spots[at + n].node == spots[at].node) n++;
         for (size_t i = 0; i < source->count && status == WM_OK; i++) {
             const wmi_gauge *g = &l->m->gauges[source->gauges[i]];
             if (g->about.of != WMI_OF_NONE || g->pass < 0 || !l->m->passes[g->pass].deferred) continue;
-            pass = g->pass;
-            status = node_values(l, source->gauges[i], spots + at, n);
+            gauge = source->gauges[i];
+            status = node_values(l, gauge, spots + at, n);
         }
-        if (status == WM_OK) status = node_clock(l, pass, spots + at, n);
+        if (status == WM_OK) status = node_clock(l, gauge, spots[at].node);
         at += n;
     }
     return status;
