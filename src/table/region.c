@@ -133,6 +133,7 @@ static void summarise_series(wmi_row *row, double *x) {
     for (size_t i = 0; i < s->chunks; i++) {
         const wmi_chunk *c = &s->chunk[i];
         size_t left = s->n - i * WMI_CHUNK, room = left < WMI_CHUNK ? left : WMI_CHUNK;
+        if (room == 0) break; /* it was made for a value for which memory ran out */
         if (!c->reason) {
             memcpy(x + n, c->value, room * sizeof *x);
             n += room;
