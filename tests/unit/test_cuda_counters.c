@@ -11,6 +11,7 @@
 #include "backend/cuda/counters.h"
 #include "backend/cuda/cuda_dl.h"
 #include "backend/cuda/cupti_dl.h"
+#include "backend/cuda/launches.h"
 #include "fakes/cuda/fake_cuda.h"
 #include "fakes/cuda/fake_gpu.h"
 
@@ -340,6 +341,24 @@ static void test_no_context(void **state) {
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
 
+static void test_context_that_ends(void **state) {
+    (void)state;
+    wmi_cuda_context second = {.id = 2, .device = context.device};
+    wmi_counters *of_second;
+    wm_error err = WM_ERROR_INIT;
+    assert_int_equal(wmi_launches_attach(NULL), WM_OK);
+    assert_int_equal(cuCtxCreate_v2(&second.handle, 0, 0), CUDA_SUCCESS);
+    assert_int_equal(wmi_counters_create(&second, &of_second, NULL), WM_OK);
+    assert_int_equal(fake_profilers(), 2);
+    assert_int_equal(cuCtxDestroy_v2(second.handle), CUDA_SUCCESS);
+    assert_int_equal(fake_profilers(), 1); /* it went before its context did */
+    assert_int_equal(wmi_counters_begin(of_second, config_of(bytes, NULL), WMI_COUNTERS_KERNELS, 4, 4, &err),
+                     WM_ESTATE);
+    assert_non_null(strstr(err.message, "destroyed the context"));
+    wmi_counters_destroy(of_second);
+    wmi_launches_detach();
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(test_one_window),
@@ -359,6 +378,7 @@ int main(void) {
         TEST(test_smaller_room),
         TEST(test_no_context),
         TEST(test_room_in_a_window),
+        TEST(test_context_that_ends),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -24,6 +24,7 @@ struct wmi_counters {
     wmi_counters *next;                 /* of those in use, or of those abandoned */
     unsigned users;
     bool abandoned;
+    bool gone; /* so is its context */
 
     /* the set of windows at hand */
     const wmi_chip_config *config; /* NULL: none */
@@ -126,6 +127,24 @@ static wmi_counters **place_of(CUcontext handle, uint32_t id) {
     return c;
 }
 
+/* A context must not end with its profiler on. */
+static void context_ends(CUcontext handle) {
+    pthread_mutex_lock(&in_use_lock);
+    wmi_counters **place = &in_use;
+    while (*place && (*place)->context.handle != handle) place = &(*place)->next;
+    wmi_counters *c = *place;
+    if (c) {
+        *place = c->next;
+        c->gone = true;
+        if (c->object && enter(c, NULL) == WM_OK) {
+            disable(c);
+            leave();
+        }
+        c->object = NULL;
+    }
+    pthread_mutex_unlock(&in_use_lock);
+}
+
 static wm_status make(const wmi_cuda_context *context, wmi_counters **out, wm_error *err) {
     wmi_counters *c = calloc(1, sizeof *c);
     if (!c) return wmi_error_nomem(err);
@@ -141,6 +160,7 @@ static wm_status make(const wmi_cuda_context *context, wmi_counters **out, wm_er
         free(c);
         return status;
     }
+    wmi_launches_on_context_end(context_ends);
     c->users = 1;
     *out = c;
     return WM_OK;
@@ -281,6 +301,8 @@ wm_status wmi_counters_begin(wmi_counters *c, const wmi_chip_config *config, wmi
     if (c->abandoned)
         return wmi_error_set(err, WM_EFAILED, 0,
                              "the device never came to rest, so nothing is counted on it");
+    if (c->gone)
+        return wmi_error_set(err, WM_ESTATE, 0, "the program destroyed the context that was counted in");
     wmi_counters_end(c);
     wm_status status = enter(c, err);
     if (status != WM_OK) return status;
@@ -437,7 +459,7 @@ wm_status wmi_counters_values(wmi_counters *c, size_t range, double *values, wm_
 void wmi_counters_end(wmi_counters *c) {
     wm_error ignored = WM_ERROR_INIT;
     if (c->running) (void)wmi_counters_stop(c, &ignored);
-    if (c->midway && enter(c, &ignored) == WM_OK) {
+    if (c->midway && c->object && enter(c, &ignored) == WM_OK) {
         disable(c); /* enabled again by the next begin */
         leave();
     }

@@ -262,13 +262,22 @@ static void on_capture(const wmi_launch_form *form, const CUpti_CallbackData *da
 
 bool wmi_launches_capturing(void) { return atomic_load(&captures) > 0; }
 
+static void (*_Atomic context_ends)(CUcontext context);
+
+void wmi_launches_on_context_end(void (*ends)(CUcontext context)) { atomic_store(&context_ends, ends); }
+
+static void on_context_end(const CUpti_ResourceData *data) {
+    void (*ends)(CUcontext context) = atomic_load(&context_ends);
+    if (ends) ends(data->context);
+    wmi_met_context_gone(data->context);
+}
+
 static void CUPTIAPI on_callback(void *user, CUpti_CallbackDomain domain, CUpti_CallbackId id,
                                  const void *data) {
     (void)user;
     if (wmi_launch_thread_hidden()) return;
     if (domain == CUPTI_CB_DOMAIN_RESOURCE) {
-        if (id == CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING)
-            wmi_met_context_gone(((const CUpti_ResourceData *)data)->context);
+        if (id == CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING) on_context_end(data);
         return;
     }
     const CUpti_CallbackData *call = data;

@@ -80,6 +80,9 @@ uint64_t wmi_launches_lost(void);
  *  destroyed it since. */
 size_t wmi_launches_contexts(void);
 wmi_cuda_context wmi_launches_context(size_t i);
+/** Call `ends` when the program destroys a context, while that still lives, on the thread that does it
+ *  and inside CUPTI's callback. One for the process. */
+void wmi_launches_on_context_end(void (*ends)(CUcontext context));
 /** Whether a stream in any context is being captured, as far as the callbacks saw. */
 bool wmi_launches_capturing(void);
 /** The launch of a kernel or graph that has been in the driver for longest, if for more than
