@@ -19,6 +19,7 @@ enum { KERNEL_NS = 3000, CUPTI_UNKNOWN = 999 };
 
 static CUcontext second;
 static CUgraphExec graph;
+static CUstream streams[2];
 static bool unwaited; /* the program does not wait for the device */
 
 static int begin(void **state) {
@@ -100,6 +101,80 @@ static void test_evictions_that_fail(void **state) {
             wm_table_destroy(t);
             fake_fail(calls[k], 0, 1, 0);
         }
+    }
+}
+
+static void begin_capture(void) {
+    assert_int_equal(cuStreamBeginCapture_v2(streams[0], CU_STREAM_CAPTURE_MODE_RELAXED), CUDA_SUCCESS);
+}
+
+/* It fails when somebody waited for the context meanwhile. */
+static void end_capture(void) {
+    CUgraph captured = NULL;
+    assert_int_equal(cuStreamEndCapture(streams[0], &captured), CUDA_SUCCESS);
+    assert_int_equal(cuGraphDestroy(captured), CUDA_SUCCESS);
+}
+
+static void launch_beside_captures(wm_state *st) {
+    for (int64_t i = wm_i64(st, "outside"); i > 0; i--) program_launch("outside", streams[1]);
+    WM_BEGIN("before");
+    program_launch("kernel", streams[1]);
+    begin_capture();
+    WM_END("before");
+    program_launch("outside", streams[1]);
+    WM_BEGIN("during");
+    WM_BEGIN("inner");
+    program_launch("kernel", streams[1]);
+    WM_END("inner");
+    WM_END("during");
+    end_capture();
+    begin_capture();
+    WM_BEGIN("again");
+    program_launch("kernel", streams[1]);
+    WM_END("again");
+    end_capture();
+    WM_BEGIN("after");
+    program_launch("kernel", streams[1]);
+    WM_END("after");
+    assert_int_equal(cuCtxSynchronize(), CUDA_SUCCESS);
+}
+
+/* Counters are neither started nor stopped while a stream is captured: to wait for the device would spoil
+ * that. With so many kernels outside there are windows around regions. */
+static void test_regions_beside_captures(void **state) {
+    (void)state;
+    static const char *const spoilt[] = {"before", "during", "during/inner", "again"};
+    const wm_benchmark b = bench_of("capture", launch_beside_captures, "--runs 3 --axis outside=[1,2000]");
+    for (size_t i = 0; i < 2; i++) streams[i] = program_stream();
+    for (size_t i = 0; i < WAYS; i++) {
+        wm_table *t = sweep_table(&b, ARGS("--metrics", METRICS, "--replay", ways[i]), WM_OK);
+        check_kernels(t, "after", "outside=1", 1);
+        check_kernels(t, "after", "outside=2000", 1);
+        for (size_t k = 0; k < 4; k++) {
+            check_mean(t, spoilt[k], "kernel_time", "outside=1", KERNEL_NS);
+            if (strcmp(ways[i], "range") == 0) check_missing(t, spoilt[k], INSTRUCTIONS, WM_REASON_CAPTURE);
+        }
+        wm_table_destroy(t);
+    }
+    wm_table *t = sweep_table(&b, ARGS("--metrics", INSTRUCTIONS, "--replay", "window"), WM_OK);
+    check_mean(t, "before", INSTRUCTIONS, "outside=2000", 1000); /* its window is closed later */
+    check_mean(t, "during/inner", INSTRUCTIONS, "outside=2000", 1000);
+    check_mean(t, "after", INSTRUCTIONS, "outside=2000", 1000);
+    wm_table_destroy(t);
+}
+
+/* Nothing can be evicted while a stream is captured, and warm caches are not what was asked for. */
+static void test_evictions_beside_captures(void **state) {
+    (void)state;
+    const wm_benchmark b = bench_of("capture", launch_beside_captures, "--runs 3 --axis outside=1");
+    for (size_t i = 0; i < 2; i++) streams[i] = program_stream();
+    for (size_t i = 0; i < WAYS; i++) {
+        wm_table *t =
+            sweep_table(&b, ARGS("--metrics", METRICS, "--replay", ways[i], "--cache-control", "all"), WM_OK);
+        check_missing(t, "during", "kernel_time", WM_REASON_CAPTURE);
+        check_missing(t, "during", INSTRUCTIONS, WM_REASON_CAPTURE);
+        check_mean(t, "during", "kernel_count", NULL, 1);
+        wm_table_destroy(t);
     }
 }
 
@@ -201,6 +276,8 @@ int main(void) {
         TEST(test_records_are_off_where_counters_are_read),
         TEST(test_evictions_are_not_measured),
         TEST(test_evictions_that_fail),
+        TEST(test_regions_beside_captures),
+        TEST(test_evictions_beside_captures),
         TEST(test_launches_that_cannot_be_followed),
         TEST(test_graphs),
         TEST(test_two_contexts),

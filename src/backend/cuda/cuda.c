@@ -33,6 +33,7 @@ typedef struct cuda_backend {
     bool regions_seen;
     wm_error cold_error; /* the first failure: caches are not evicted any more */
     bool cold_warned;
+    bool warm;            /* a stream was captured, so that some kernels found the caches as they were */
     uint32_t last_kernel; /* interned binary name of what was launched before the launch at hand */
     wmi_launch_hooks hooks;
 } cuda_backend;
@@ -79,6 +80,7 @@ static bool evict(cuda_backend *b, const wmi_cuda_context *context, const wmi_sh
                           wmi_intern_name(wmi_kernel_name_of(wmi_intern_name(b->last_kernel)).plain));
         else if (status != WM_OK && status != WM_ESTATE)
             b->cold_error = why;
+        b->warm |= status == WM_ESTATE;
         inside = status == WM_OK && (place == WMI_COLD_INSIDE || wmi_cold_in_program(cold));
     }
     if (shape->name) b->last_kernel = shape->name;
@@ -97,10 +99,14 @@ static bool before_counted(void *user, const wmi_cuda_context *context, const wm
     return evict(user, context, shape, apart ? WMI_COLD_APART : WMI_COLD_INSIDE);
 }
 
-/* Why kernels of this run were not measured with cold caches, though that was asked for. */
-static wm_reason cold_reason(cuda_backend *b) {
+/* Why kernels of this run were not measured with cold caches, though that was asked for. `last`: what
+ * is handed over ends the run. */
+static wm_reason cold_reason(cuda_backend *b, bool last) {
+    if (!b->opts.device.cold) return WM_REASON_NONE;
     pthread_mutex_lock(&b->lock);
     const wm_error why = b->cold_error;
+    const bool warm = b->warm;
+    b->warm = warm && !last;
     const bool first = why.code != WM_OK && !b->cold_warned;
     b->cold_warned |= first;
     pthread_mutex_unlock(&b->lock);
@@ -109,7 +115,7 @@ static wm_reason cold_reason(cuda_backend *b) {
         wmi_error_set(&line, why.code, 0, "--cache-control all: %s", why.message);
         warn(b, line.message);
     }
-    return why.code == WM_OK        ? WM_REASON_NONE
+    return why.code == WM_OK        ? (warm ? WM_REASON_CAPTURE : WM_REASON_NONE)
            : why.code == WM_EFAILED ? WM_REASON_WAITING_KERNELS
                                     : WM_REASON_BACKEND;
 }
@@ -330,7 +336,7 @@ static wm_status drain_records(cuda_backend *b, wmi_drained *out, wm_error *err)
         survey_add(b);
     }
     wm_status status = wmi_records_collect(&b->opts.device, out, err);
-    const wm_reason why = b->opts.device.cold ? cold_reason(b) : WM_REASON_NONE;
+    const wm_reason why = cold_reason(b, !out->more);
     for (size_t i = first; i < out->records.n; i++) {
         wmi_record *r = &out->records.v[i];
         b->invalid += r->reason == WM_REASON_INVALID_RECORD;
@@ -347,7 +353,7 @@ static wm_status drain_records(cuda_backend *b, wmi_drained *out, wm_error *err)
 static wm_status drain_readings(cuda_backend *b, wmi_drained *out, wm_error *err) {
     const size_t first = out->readings.n;
     const wm_status status = wmi_replay_drain(b->replay, &out->readings, err);
-    const wm_reason why = b->opts.device.cold ? cold_reason(b) : WM_REASON_NONE;
+    const wm_reason why = cold_reason(b, out->readings.n > first);
     for (size_t i = first; i < out->readings.n; i++)
         if (!out->readings.v[i].reason) out->readings.v[i].reason = why;
     return status;

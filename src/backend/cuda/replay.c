@@ -115,6 +115,7 @@ static wm_status sequence_begin(wmi_replay_plan *p, int32_t pass, const wmi_wind
 static void pass_clear(wmi_replay_plan *p) {
     p->shape_count = p->range_count = p->pushes = p->uncovered_count = 0;
     p->threads_in = 0;
+    p->left_open = p->passed_over = false;
     p->short_of_memory = false;
     if (p->depth_count) memset(p->depth, 0, p->depth_count * sizeof *p->depth);
 }

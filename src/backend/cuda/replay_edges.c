@@ -38,6 +38,13 @@ static void pop(wmi_replay_plan *p) {
     }
 }
 
+/* The regions of the last range have no values. */
+static void spoil(wmi_replay_plan *p, wm_reason reason) {
+    const uint32_t range = (uint32_t)(p->pushes - 1);
+    for (size_t i = p->range_count; i > 0 && p->ranges[i - 1].range == range; i--)
+        p->ranges[i - 1].reason = (uint8_t)reason;
+}
+
 static void note_range(wmi_replay_plan *p, uint64_t entry) {
     wmi_replay_range *v = wmi_replay_room(p->ranges, p->range_count, &p->range_cap, sizeof *v);
     if (!v) {
@@ -46,24 +53,44 @@ static void note_range(wmi_replay_plan *p, uint64_t entry) {
     }
     p->ranges = v;
     const uint32_t range = (uint32_t)(p->pushes - 1);
-    const bool shared = p->range_count > 0 && v[p->range_count - 1].range == range;
-    for (size_t i = p->range_count; shared && i > 0 && v[i - 1].range == range; i--) v[i - 1].shared = true;
-    v[p->range_count++] = (wmi_replay_range){entry, range, shared};
+    v[p->range_count++] = (wmi_replay_range){entry, range, WM_REASON_NONE};
+    if (p->range_count > 1 && v[p->range_count - 2].range == range) spoil(p, WM_REASON_AMBIGUOUS);
+}
+
+/* Its value would be less, or more, than what it did. */
+static void note_uncovered(wmi_replay_plan *p, uint64_t entry, wm_reason reason) {
+    wmi_replay_uncovered *v = wmi_replay_room(p->uncovered, p->uncovered_count, &p->uncovered_cap, sizeof *v);
+    if (!v) {
+        p->short_of_memory = true;
+        return;
+    }
+    p->uncovered = v;
+    v[p->uncovered_count++] = (wmi_replay_uncovered){entry, reason};
 }
 
 /* ---- outermost regions ---- */
 
-static void thread_enters(wmi_replay_plan *p, uint64_t entry) {
-    const bool first = p->threads_in++ == 0;
-    if (p->way == WMI_WAY_RANGES) {
-        if (first) push(p);
-        note_range(p, entry);
-    } else if (first && p->set) {
+static wm_status close_left(wmi_replay_plan *p, wm_error *err);
+
+/* Starting and stopping counters waits for the device, and that spoils what is captured. */
+static void first_enters(wmi_replay_plan *p) {
+    wm_error ignored = WM_ERROR_INIT;
+    const bool goes_on = p->left_open && p->way == WMI_WAY_REGIONS;
+    p->passed_over = !goes_on && wmi_launches_capturing();
+    if (goes_on || p->passed_over) return;
+    if (close_left(p, &ignored) != WM_OK) p->short_of_memory = true;
+    if (p->way == WMI_WAY_RANGES)
+        push(p);
+    else if (p->set)
         wmi_replay_window_start(p);
-    }
 }
 
-static wm_status last_leaves(wmi_replay_plan *p, wm_error *err) {
+static void thread_enters(wmi_replay_plan *p, uint64_t entry) {
+    if (p->threads_in++ == 0) first_enters(p);
+    if (p->way == WMI_WAY_RANGES && !p->passed_over) note_range(p, entry);
+}
+
+static wm_status close_range_or_window(wmi_replay_plan *p, wm_error *err) {
     if (p->way == WMI_WAY_RANGES) {
         pop(p);
         return WM_OK;
@@ -74,15 +101,28 @@ static wm_status last_leaves(wmi_replay_plan *p, wm_error *err) {
     return status == WM_OK ? wmi_replay_map(p, from, err) : status;
 }
 
+static wm_status close_left(wmi_replay_plan *p, wm_error *err) {
+    if (!p->left_open) return WM_OK;
+    p->left_open = false;
+    return close_range_or_window(p, err);
+}
+
+static wm_status last_leaves(wmi_replay_plan *p, wm_error *err) {
+    if (p->passed_over) return WM_OK;
+    p->left_open = wmi_launches_capturing();
+    if (p->left_open && p->way == WMI_WAY_RANGES) spoil(p, WM_REASON_CAPTURE);
+    return p->left_open ? WM_OK : close_range_or_window(p, err);
+}
+
 static void thread_leaves(wmi_replay_plan *p) {
     wm_error ignored = WM_ERROR_INIT;
     if (--p->threads_in == 0 && last_leaves(p, &ignored) != WM_OK) p->short_of_memory = true;
 }
 
 wm_status wmi_replay_leave_all(wmi_replay_plan *p, wm_error *err) {
-    if (p->threads_in == 0) return WM_OK;
+    if (p->threads_in > 0 && !p->passed_over) p->left_open = true;
     p->threads_in = 0;
-    return last_leaves(p, err);
+    return close_left(p, err);
 }
 
 /* ---- marks ---- */
@@ -107,26 +147,16 @@ static void region_mark(wmi_replay_plan *p, const wmi_mark *mark) {
     if (!depth) return;
     if (!mark->end) {
         if ((*depth)++ == 0) thread_enters(p, mark->entry);
+        if (p->passed_over) note_uncovered(p, mark->entry, WM_REASON_CAPTURE);
     } else if (*depth > 0 && --*depth == 0) {
         thread_leaves(p);
     }
 }
 
-/* Its value would be that of its regions alone, which is less than what it did. */
-static void note_uncovered(wmi_replay_plan *p, uint64_t entry) {
-    uint64_t *v = wmi_replay_room(p->uncovered, p->uncovered_count, &p->uncovered_cap, sizeof *v);
-    if (!v) {
-        p->short_of_memory = true;
-        return;
-    }
-    p->uncovered = v;
-    v[p->uncovered_count++] = entry;
-}
-
 /* Regions that are open when their function ends are closed with it. */
 static void whole_function_mark(wmi_replay_plan *p, const wmi_mark *mark) {
     if (!mark->end) {
-        note_uncovered(p, mark->entry);
+        note_uncovered(p, mark->entry, WM_REASON_NOT_COUNTED); /* but for its regions */
         return;
     }
     uint32_t *depth = depth_of(p, mark->thread);

@@ -45,8 +45,14 @@ typedef struct wmi_replay_slot {
 typedef struct wmi_replay_range {
     uint64_t entry;
     uint32_t range;
-    bool shared; /* another thread's lay over it */
+    uint8_t reason; /* a wm_reason: it has no values, whatever the range says */
 } wmi_replay_range;
+
+/** An entry without values. */
+typedef struct wmi_replay_uncovered {
+    uint64_t entry;
+    wm_reason reason;
+} wmi_replay_uncovered;
 
 typedef struct wmi_replay_watch wmi_replay_watch;
 
@@ -93,7 +99,7 @@ struct wmi_replay_plan {
     wmi_replay_fate *fates; /* [shape_count] */
     wmi_replay_range *ranges;
     size_t range_count, range_cap, pushes;
-    uint64_t *uncovered; /* whole functions of which only regions were counted */
+    wmi_replay_uncovered *uncovered;
     size_t uncovered_count, uncovered_cap;
 
     /* the window at hand */
@@ -108,6 +114,8 @@ struct wmi_replay_plan {
     uint32_t *depth; /* [thread] regions that are open in it */
     size_t depth_count;
     size_t threads_in; /* threads in an outermost region */
+    bool left_open;    /* what the last one left could not be closed, because a stream was captured */
+    bool passed_over;  /* the regions at hand are not counted, for the same reason */
     bool whole_counts; /* the whole function is a region too */
 
     /* results, and what was learnt */

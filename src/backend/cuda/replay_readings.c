@@ -94,7 +94,7 @@ static wm_reason range_reason(const wmi_replay_plan *p, const wmi_replay_slot *s
                               const wmi_replay_range *r) {
     if (slot->reason) return slot->reason;
     if (p->reader_met) return WM_REASON_BACKEND; /* the kernel that evicts caches is in it */
-    if (r->shared) return WM_REASON_AMBIGUOUS;
+    if (r->reason) return (wm_reason)r->reason;
     size_t dropped;
     const size_t decoded = wmi_counters_ranges(slot->counters, &dropped);
     if (!wmi_counters_complete(slot->counters)) return WM_REASON_NOT_COUNTED;
@@ -129,7 +129,7 @@ static wm_status read_ranges(wmi_replay_plan *p, double *values, wm_error *err) 
 static wm_status read_uncovered(wmi_replay_plan *p, wm_error *err) {
     wm_status status = WM_OK;
     for (size_t i = 0; i < p->uncovered_count && status == WM_OK; i++) {
-        const subject of = {.entry = p->uncovered[i], .reason = WM_REASON_NOT_COUNTED};
+        const subject of = {.entry = p->uncovered[i].entry, .reason = p->uncovered[i].reason};
         status = add_metrics(p, &of, err);
     }
     return status;

@@ -148,6 +148,7 @@ static bool can_wait(wmi_replay_plan *p) {
 }
 
 bool wmi_replay_rested(wmi_replay_plan *p) {
+    if (wmi_launches_capturing()) return true; /* to wait would spoil what is captured */
     for (size_t i = 0; i < p->slot_count; i++) {
         CUresult result;
         if (!wmi_replay_counts(&p->slots[i]) || !can_wait(p)) continue;
