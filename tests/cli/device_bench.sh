@@ -25,7 +25,7 @@ judge ''
 expect_status 0
 expect_rows 24 yes
 expect_rows 0 NO
-expect_rows 2 -
+expect_rows 3 -
 expect_line 'GPU, driver: NVIDIA H200, 580.0'
 expect_line 'ncu: Version 2025.3.1.0'
 expect_line '  libcupti: 13.0 at /opt/libcupti.so'
@@ -38,6 +38,7 @@ expect_line '125.50 us at 1.900 GHz, ncu 125.00 at 1.900: +0.40 %, +0.50 us (tim
 expect_line '265.32 MB, ncu 268.00: -1.00 %'
 expect_line '88.10, ncu 90.00: -1.90'
 expect_match '45\.10, ncu 47\.00: -1\.90 \(written [0-9.]+ MB, ncu [0-9.]+\)'
+expect_match '^softmax 8192x1024: DRAM % where ncu replays the kernel +- +ncu 50\.00 \(written 7\.0 MB\) +-$'
 expect_match '^written by a kernel that writes nothing +- +ncu 2\.80 MB, warpmeter 0\.04 MB +-$'
 expect_line '104,857,600'
 expect_line '1.20 us over 3.00 (ratio 1.40); collecting afterwards 0.25 us a kernel'

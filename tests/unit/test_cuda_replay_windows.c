@@ -281,6 +281,20 @@ static void test_graph_among_kernels(void **state) {
     check(entries[0], "k1", 0, 102);
 }
 
+/* Where it is known before that graphs are launched, the remedy is told. */
+static void test_graph_in_kernel_replay(void **state) {
+    (void)state;
+    make_graph();
+    opts.device.replay = WMI_REPLAY_KERNEL;
+    survey.graphs = 1;
+    make(bytes, NULL);
+    run_all(1, program_graph);
+    check_null(entries[0], "k1", 0, WM_REASON_BACKEND);
+    check_null(entries[0], "graph", 0, WM_REASON_BACKEND);
+    assert_int_equal(warnings, 1);
+    assert_non_null(strstr(last_warning, "--replay auto and range"));
+}
+
 static const char ffma[] = "smsp__sass_thread_inst_executed_op_ffma_pred_on.sum";
 
 /* Of a graph's machine instructions nothing is known; of the range's only those of the other kernels. */
@@ -387,6 +401,7 @@ int main(void) {
         TEST(test_overlapping_ranges),
         TEST(test_ranges_that_differ),
         cmocka_unit_test_setup_teardown(test_graph_among_kernels, begin, end_with_graph),
+        cmocka_unit_test_setup_teardown(test_graph_in_kernel_replay, begin, end_with_graph),
         cmocka_unit_test_setup_teardown(test_graph_in_a_range, begin, end_with_graph),
         TEST(test_instructions_in_a_range),
         cmocka_unit_test_setup_teardown(test_auto_with_a_graph, begin, end_with_graph),

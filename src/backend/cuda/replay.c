@@ -37,8 +37,12 @@ static bool has_graphs(const wmi_replay_survey *survey) { return survey && surve
 static void warn_of_graphs(wmi_replay_plan *p) {
     if (p->warned_of_graphs || !p->opts.warn) return;
     p->warned_of_graphs = true;
-    p->opts.warn(p->opts.user, "graphs are launched: their counters are those of whole regions, gaps between "
-                               "kernels included, and machine instructions (__sass_) are not counted");
+    p->opts.warn(p->opts.user,
+                 p->way == WMI_WAY_RANGES
+                     ? "graphs are launched: their counters are those of whole regions, gaps between "
+                       "kernels included, and machine instructions (__sass_) are not counted"
+                     : "graphs are launched, and counters of single kernels cannot be read beside one: "
+                       "--replay auto and range read those of whole regions");
 }
 
 static wm_status choose_way(wmi_replay_plan *p, int32_t pass, const wmi_replay_survey *survey,
@@ -59,7 +63,7 @@ static wm_status choose_way(wmi_replay_plan *p, int32_t pass, const wmi_replay_s
     if (replay == WMI_REPLAY_WINDOW && p->split && survey)
         (void)windows_ms(survey, wmi_replay_costs_of(p->all.config->names, p->all.asked), &p->by_run);
     p->way = way;
-    if (p->graphs && way == WMI_WAY_RANGES) warn_of_graphs(p);
+    if (p->graphs) warn_of_graphs(p);
     return status;
 }
 

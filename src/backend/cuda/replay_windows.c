@@ -279,7 +279,7 @@ static void check_slot(wmi_replay_plan *p, size_t from, size_t context, size_t m
         if (!complete)
             fate->reason = WM_REASON_NOT_COUNTED;
         else if (all)
-            fate->reason = WM_REASON_SEQUENCE;
+            fate->reason = p->graphs ? WM_REASON_BACKEND : WM_REASON_SEQUENCE;
         else if (fate->range >= decoded)
             fate->reason = cut ? WM_REASON_RANGES_DROPPED : WM_REASON_SEQUENCE;
     }

@@ -146,7 +146,8 @@ uint64_t fake_callbacks(void);
  *  word, as hardware's are. SetConfig forgets what was not decoded.
  *
  *  A device counts for one context at a time: Start returns 26 while another's window is open. A graph in a
- *  window in which each kernel is a range makes Stop return 999, and so does everything until Disable.
+ *  window in which each kernel is a range makes Stop return 999, and so does everything until Disable;
+ *  where the driver replays kernels, there are not as many ranges as launches.
  *  Metrics with "__sass_" in their names do not see kernels of graphs, nor any kernel while activity records
  *  are enabled, unless the driver replays it: they are too low, without a word. Pushed ranges of one name
  *  are one range, whose values add up. */

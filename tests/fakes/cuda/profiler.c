@@ -199,13 +199,16 @@ void fakei_profiler_ran_locked(CUcontext context, const fake_range *range, bool 
     CUpti_RangeProfiler_Object *p = context->profiler;
     const bool instructed = !graph && (p->kernel_replay || !fakei_activity_enabled_locked());
     fakei_pass_locked(kernel_ns);
-    p->unreadable |= graph && !p->user_ranges;
+    p->unreadable |= graph && !p->user_ranges && !p->kernel_replay;
     if (p->user_ranges) {
         add_to_open_locked(p, range->kernels, instructed ? range->kernels : 0);
         return;
     }
-    const size_t at = fakei_range_add_locked(p, range);
-    if (at != SIZE_MAX) p->v[at].instructed = instructed ? range->kernels : 0;
+    const size_t ranges = graph && p->kernel_replay ? range->kernels : 1;
+    for (size_t i = 0; i < ranges; i++) {
+        const size_t at = fakei_range_add_locked(p, range);
+        if (at != SIZE_MAX) p->v[at].instructed = instructed ? range->kernels : 0;
+    }
 }
 
 void fake_profiler_cost(int64_t window, int64_t kernel) {
