@@ -77,12 +77,11 @@ typedef struct wmi_metric_set {
 /** One pass of a backend's plan. */
 typedef struct wmi_pass {
     wmi_window_kind window;
-    bool disturbs;   /* time taken during it is not the program's own */
-    bool edges;      /* `edge` must be called at every mark */
-    bool deferred;   /* readings come when its window closes, or that of the last pass of a
-                        row of deferred ones; they are of entries of any of their runs */
-    bool optional;   /* ask `wants` in each configuration */
-    int64_t repeats; /* this pass stands for so many executions of the program's kernels; 0: one */
+    bool disturbs; /* time taken during it is not the program's own */
+    bool edges;    /* `edge` must be called at every mark */
+    bool deferred; /* readings come when its window closes, or that of the last pass of a
+                      row of deferred ones; they are of entries of any of their runs */
+    bool optional; /* ask `wants` in each configuration */
 } wmi_pass;
 typedef struct wmi_plan {
     wmi_pass *passes; /* pass 0 of the CPU backend is the clean one: the clock alone */

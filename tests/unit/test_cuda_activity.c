@@ -186,6 +186,11 @@ static void windows_with_launches_between(void **state) {
     }
 }
 
+static void discard(void) {
+    wmi_records_disable();
+    assert_int_equal(wmi_records_enable(NULL), WM_OK);
+}
+
 static void what_is_discarded_does_not_come(void **state) {
     (void)state;
     CUstream stream = program_stream();
@@ -193,7 +198,7 @@ static void what_is_discarded_does_not_come(void **state) {
     program_entry = 1;
     launch_many("before", 100);
     cuGraphLaunch(graph, stream); /* its records belong to no launch that is logged */
-    wmi_records_discard();
+    discard();
     assert_int_equal(wmi_activity_store_count(), 0);
     start();
     program_launch("k", stream);
@@ -258,7 +263,7 @@ static void a_collection_can_be_discarded(void **state) {
     wmi_launches_stop();
     assert_int_equal(wmi_records_collect(&(wmi_device_opts){0}, &got, NULL), WM_OK);
     assert_true(got.more);
-    wmi_records_discard();
+    discard();
     start();
     launch_many("other", 5);
     collect();

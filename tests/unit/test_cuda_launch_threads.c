@@ -93,11 +93,10 @@ static void each_thread_has_its_entry(void **state) {
 static _Atomic(uint64_t) turns;
 static _Atomic(uint64_t) overlaps;
 
-static void count_turn(void *user, const wmi_cuda_context *context, const wmi_shape *shape, bool in_region) {
+static void count_turn(void *user, const wmi_cuda_context *context, const wmi_shape *shape) {
     (void)user;
     (void)context;
     (void)shape;
-    (void)in_region;
     if (fake_launches() != atomic_fetch_add(&turns, 1)) atomic_fetch_add(&overlaps, 1);
 }
 

@@ -370,18 +370,17 @@ static void many_contexts_are_met(void **state) {
 static struct {
     size_t calls;
     uint64_t entry, launched;
-    bool in_region, launch_within;
+    bool launch_within;
     char name[32];
     CUcontext context;
     uint32_t grid_x;
 } hooked;
 
-static void before(void *user, const wmi_cuda_context *context, const wmi_shape *shape, bool in_region) {
+static void before(void *user, const wmi_cuda_context *context, const wmi_shape *shape) {
     assert_ptr_equal(user, &hooked);
     hooked.calls++;
     hooked.entry = shape->entry;
     hooked.launched = fake_launches();
-    hooked.in_region = in_region;
     hooked.grid_x = shape->grid[0];
     hooked.context = context->handle;
     strncpy(hooked.name, wmi_intern_name(shape->name), sizeof hooked.name - 1);
@@ -406,7 +405,6 @@ static void hook_comes_before_the_launch(void **state) {
         assert_int_equal(hooked.calls, 1);
         assert_int_equal(hooked.launched, launched);
         assert_int_equal(hooked.entry, 7);
-        assert_true(hooked.in_region);
         assert_string_equal(hooked.name, "k");
         assert_int_equal(hooked.grid_x, 2);
         assert_ptr_equal(hooked.context, *state);
@@ -416,7 +414,7 @@ static void hook_comes_before_the_launch(void **state) {
             program_entry = outside[i];
             program_launch("k", NULL);
             assert_int_equal(hooked.calls, 2 + i);
-            assert_false(hooked.in_region);
+            assert_int_equal(hooked.entry, outside[i]);
         }
         wmi_launches_stop();
         program_launch("k", NULL);

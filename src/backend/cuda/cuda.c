@@ -89,9 +89,7 @@ static bool evict(cuda_backend *b, const wmi_cuda_context *context, const wmi_sh
     return inside;
 }
 
-static void before_launch(void *user, const wmi_cuda_context *context, const wmi_shape *shape,
-                          bool in_region) {
-    (void)in_region;
+static void before_launch(void *user, const wmi_cuda_context *context, const wmi_shape *shape) {
     evict(user, context, shape, WMI_COLD_INSIDE);
 }
 
@@ -178,25 +176,16 @@ static wm_status replay_plan(cuda_backend *b, wmi_chip *chip, const char *const 
 
 /* Those of the set that the chip counts; the others are made of records, in pass 0. */
 static wm_status counters_plan(cuda_backend *b, const wmi_metric_set *set, wmi_plan *out, wm_error *err) {
-    const char **names = malloc((set->count + 1) * sizeof *names);
-    uint32_t *of = malloc((set->count + 1) * sizeof *of);
-    size_t n = 0;
-    wm_status status = names && of ? WM_OK : wmi_error_nomem(err);
-    for (uint32_t i = 0; i < set->count && status == WM_OK; i++) {
-        wmi_metric about;
-        status = wmi_cuda_describe(NULL, set->names[i], &about, err);
-        if (status != WM_OK || about.of != WMI_OF_NONE) continue;
-        names[n] = set->names[i];
-        of[n++] = i;
-    }
+    wmi_cuda_counted c;
     const wmi_cuda_device *devices = NULL;
     size_t device_count;
     wmi_chip *chip = NULL;
-    if (status == WM_OK && n) status = wmi_cuda_devices(&devices, &device_count, err);
-    if (status == WM_OK && n) status = wmi_chip_find(devices[0].chip, &chip, err);
-    if (status == WM_OK && n) status = replay_plan(b, chip, names, of, n, out, err);
-    free(names);
-    free(of);
+    wm_status status = wmi_cuda_counted_of(NULL, set, &c, err);
+    if (status != WM_OK) return status;
+    if (c.count) status = wmi_cuda_devices(&devices, &device_count, err);
+    if (status == WM_OK && c.count) status = wmi_chip_find(devices[0].chip, &chip, err);
+    if (status == WM_OK && c.count) status = replay_plan(b, chip, c.names, c.metric_of, c.count, out, err);
+    wmi_cuda_counted_free(&c);
     return status;
 }
 

@@ -31,6 +31,16 @@ wm_status wmi_cuda_describe(const char *chip, const char *name, wmi_metric *out,
  *  WM_ENOTFOUND: no such chip; WM_EUNSUPPORTED: a chip was asked for, and there is no
  *  libcupti. */
 wm_status wmi_cuda_list(const char *chip, const char *pattern, const wmi_metric_list *list, wm_error *err);
+/** Those of a set that the chip (NULL: that of the first device) counts; the others are made of
+ *  records. To be freed by wmi_cuda_counted_free. */
+typedef struct wmi_cuda_counted {
+    const char **names;  /* [count], borrowed of the set */
+    uint32_t *metric_of; /* [count] their places in it, rising */
+    size_t count;
+} wmi_cuda_counted;
+wm_status wmi_cuda_counted_of(const char *chip, const wmi_metric_set *set, wmi_cuda_counted *out,
+                              wm_error *err);
+void wmi_cuda_counted_free(wmi_cuda_counted *c);
 /** The passes of a set on a chip that need not be here: pass 0 for records, where they are
  *  asked for, and those of counters. */
 wm_status wmi_cuda_plan_on(const char *chip, const wmi_metric_set *set, wmi_plan *out, wm_error *err);

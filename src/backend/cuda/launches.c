@@ -192,8 +192,7 @@ static void begin_work(wmi_launch_thread *t, const wmi_launch_form *form, const 
         return;
     }
     if (hooks_now.before && runs && !t->captured && t->placed) {
-        hooks_now.before(hooks_now.user, wmi_met_context_at(t->shape.context), &t->shape,
-                         wmi_entry_in_region(t->shape.entry));
+        hooks_now.before(hooks_now.user, wmi_met_context_at(t->shape.context), &t->shape);
     }
     uint64_t now = 0;
     (void)wmi_cupti.GetTimestamp(&now);

@@ -51,10 +51,9 @@ typedef enum wmi_launch_mode {
 
 /** What happens at launches of kernels and graphs. Called on the launching thread inside CUPTI's
  *  callback, at the launch's begin, outside capture; never for calls made between
- *  wmi_launches_hide and _show. `in_region`: it has an entry that is not the whole function's.
- *  May be NULL. */
+ *  wmi_launches_hide and _show. May be NULL. */
 typedef struct wmi_launch_hooks {
-    void (*before)(void *user, const wmi_cuda_context *context, const wmi_shape *shape, bool in_region);
+    void (*before)(void *user, const wmi_cuda_context *context, const wmi_shape *shape);
     void *user;
 } wmi_launch_hooks;
 

@@ -5,34 +5,46 @@
 #include "backend/cuda/cuda.h"
 #include "backend/cuda/replay.h"
 
-/* Those of the set that the chip counts; the others are made of records, in one pass. */
-typedef struct counted {
-    const char **names;
-    uint32_t *metric_of; /* their places in the set */
-    size_t count;
-} counted;
-
-static wm_status place(const char *chip, const wmi_metric_set *set, wmi_plan *plan, counted *c,
-                       wm_error *err) {
-    int32_t clean = -1;
-    for (uint32_t i = 0; i < set->count; i++) {
+wm_status wmi_cuda_counted_of(const char *chip, const wmi_metric_set *set, wmi_cuda_counted *out,
+                              wm_error *err) {
+    wm_status s = WM_OK;
+    *out = (wmi_cuda_counted){malloc((set->count + 1) * sizeof *out->names),
+                              malloc((set->count + 1) * sizeof *out->metric_of), 0};
+    if (!out->names || !out->metric_of) s = wmi_error_nomem(err);
+    for (uint32_t i = 0; i < set->count && s == WM_OK; i++) {
         wmi_metric about;
-        wm_status s = wmi_cuda_describe(chip, set->names[i], &about, err);
-        if (s == WM_OK && about.of == WMI_OF_NONE) {
-            c->names[c->count] = set->names[i];
-            c->metric_of[c->count++] = i;
-        } else if (s == WM_OK) {
-            const wmi_pass pass = {.window = WMI_WINDOW_CONFIG};
-            if (clean < 0) s = wmi_plan_add_pass(plan, pass, &clean, err);
-            plan->pass_of[i] = clean;
-        }
-        if (s != WM_OK) return s;
+        s = wmi_cuda_describe(chip, set->names[i], &about, err);
+        if (s != WM_OK || about.of != WMI_OF_NONE) continue;
+        out->names[out->count] = set->names[i];
+        out->metric_of[out->count++] = i;
     }
-    return WM_OK;
+    if (s != WM_OK) wmi_cuda_counted_free(out);
+    return s;
 }
 
-static wm_status plan_counters(wmi_chip *chip, const wmi_metric_set *set, const counted *c, wmi_plan *plan,
-                               wm_error *err) {
+void wmi_cuda_counted_free(wmi_cuda_counted *c) {
+    free(c->names);
+    free(c->metric_of);
+    *c = (wmi_cuda_counted){0};
+}
+
+/* The others are made of records, in one pass. */
+static wm_status plan_records(const wmi_metric_set *set, const wmi_cuda_counted *c, wmi_plan *plan,
+                              wm_error *err) {
+    int32_t clean;
+    if (c->count == set->count) return WM_OK;
+    const wm_status s = wmi_plan_add_pass(plan, (wmi_pass){.window = WMI_WINDOW_CONFIG}, &clean, err);
+    for (size_t i = 0, k = 0; i < set->count && s == WM_OK; i++) {
+        if (k < c->count && c->metric_of[k] == i)
+            k++;
+        else
+            plan->pass_of[i] = clean;
+    }
+    return s;
+}
+
+static wm_status plan_counters(wmi_chip *chip, const wmi_metric_set *set, const wmi_cuda_counted *c,
+                               wmi_plan *plan, wm_error *err) {
     const wmi_backend_opts opts = {.set = set};
     const wmi_replay_how how = {.opts = &opts};
     wmi_replay_plan *made = NULL;
@@ -43,13 +55,12 @@ static wm_status plan_counters(wmi_chip *chip, const wmi_metric_set *set, const 
 }
 
 static wm_status fill(wmi_chip *chip, const wmi_metric_set *set, wmi_plan *plan, wm_error *err) {
-    counted c = {malloc((set->count + 1) * sizeof *c.names), malloc((set->count + 1) * sizeof *c.metric_of),
-                 0};
-    wm_status s = c.names && c.metric_of ? WM_OK : wmi_error_nomem(err);
-    if (s == WM_OK) s = place(wmi_chip_name(chip), set, plan, &c, err);
+    wmi_cuda_counted c;
+    wm_status s = wmi_cuda_counted_of(wmi_chip_name(chip), set, &c, err);
+    if (s != WM_OK) return s;
+    s = plan_records(set, &c, plan, err);
     if (s == WM_OK) s = plan_counters(chip, set, &c, plan, err);
-    free(c.names);
-    free(c.metric_of);
+    wmi_cuda_counted_free(&c);
     return s;
 }
 

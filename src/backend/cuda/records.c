@@ -180,19 +180,9 @@ wm_status wmi_records_collect(const wmi_device_opts *opts, wmi_drained *out, wm_
 void wmi_records_disable(void) {
     pthread_mutex_lock(&lock);
     if (enabled) {
+        (void)settle();
         for (size_t i = 0; i < KINDS; i++) (void)wmi_cupti.ActivityDisable(kinds[i]);
         enabled = false;
-        (void)flush(SIZE_MAX);
-        (void)newly_dropped_locked();
-    }
-    forget_locked();
-    pthread_mutex_unlock(&lock);
-}
-
-void wmi_records_discard(void) {
-    pthread_mutex_lock(&lock);
-    if (enabled) {
-        (void)settle();
         (void)flush(SIZE_MAX);
         (void)newly_dropped_locked();
     }

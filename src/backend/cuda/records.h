@@ -20,7 +20,8 @@ const char *wmi_records_warning(void);
 /** Switch records of kernels, copies and sets on (stays on until detached: switching on costs
  *  the next kernel milliseconds). WM_OK, or CUPTI's failure. */
 wm_status wmi_records_enable(wm_error *err);
-/** Switch them off, and forget what came. Where counters are read, records would make each launch
+/** Wait for the device, switch them off, and forget what came (a late record of a graph would make
+ *  those of graphs that are measured later doubtful). Where counters are read, records would make each launch
  *  a millisecond slower, and counters of machine instructions read 0 (seen with CUPTI 13.0). */
 void wmi_records_disable(void);
 /** Wait for the device, take what CUPTI has, join it with the logged launches, and add one
@@ -34,10 +35,6 @@ void wmi_records_disable(void);
  *  stopped meanwhile).
  *  WM_ENOMEM: what was joined so far stays in *out. */
 wm_status wmi_records_collect(const wmi_device_opts *opts, wmi_drained *out, wm_error *err);
-/** Wait for the device and throw away what came: after a pass that is not read, and before one
- *  that is read if something may have been launched since the last (records of graphs of then
- *  could make those of graphs in the pass doubtful). */
-void wmi_records_discard(void);
 /** Records that CUPTI or the limit dropped, since the last call. The limit is
  *  WARPMETER_KERNEL_RECORDS in a run (default 4,000,000): recorded + dropped = launched. */
 uint64_t wmi_records_dropped(void);

@@ -169,9 +169,7 @@ static wm_status add_pass(wmi_replay_plan *p, wmi_plan *out, wmi_pass pass, int3
 static wm_status add_passes(wmi_replay_plan *p, wmi_plan *out, wm_error *err) {
     const wmi_replay replay = p->opts.device.replay;
     const bool windows = p->split != NULL;
-    const int64_t repeats = (int64_t)p->all.config->passes;
-    const wmi_pass pass = {.edges = windows || replay == WMI_REPLAY_RANGE || replay == WMI_REPLAY_AUTO,
-                           .repeats = replay == WMI_REPLAY_KERNEL ? repeats : 0};
+    const wmi_pass pass = {.edges = windows || replay == WMI_REPLAY_RANGE || replay == WMI_REPLAY_AUTO};
     wm_status status = WM_OK;
     int32_t index = -1;
     for (size_t i = 0; i < p->passes && status == WM_OK; i++) {
@@ -182,7 +180,7 @@ static wm_status add_passes(wmi_replay_plan *p, wmi_plan *out, wm_error *err) {
     }
     if (status != WM_OK || replay != WMI_REPLAY_AUTO) return status;
     p->fallback = (int32_t)p->passes;
-    return add_pass(p, out, (wmi_pass){.optional = true, .edges = true, .repeats = repeats}, &index, err);
+    return add_pass(p, out, (wmi_pass){.optional = true, .edges = true}, &index, err);
 }
 
 static wm_status choose_passes(wmi_replay_plan *p, wm_error *err) {

@@ -164,10 +164,8 @@ bool wmi_replay_rested(wmi_replay_plan *p) {
 
 /* On the launching thread, in the order in which the device gets the launches: the log holds its
  * lock meanwhile. */
-static void before_launch(void *user, const wmi_cuda_context *context, const wmi_shape *shape,
-                          bool in_region) {
+static void before_launch(void *user, const wmi_cuda_context *context, const wmi_shape *shape) {
     wmi_replay_plan *p = user;
-    (void)in_region;
     const bool reader = p->before(p->before_user, context, shape, p->way == WMI_WAY_RANGES);
     bool *v = wmi_replay_room(p->readers, p->reader_count, &p->reader_cap, sizeof *v);
     if (!v) {
