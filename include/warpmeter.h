@@ -142,7 +142,8 @@ typedef struct wm_error {
     X(DEVICE_BUSY, "device-busy", "another process holds the device's counters")                             \
     X(NO_DEVICE, "no-device", "no device that can count it")                                                 \
     X(WAITING_KERNELS, "waiting-kernels", "kernels wait for each other, so they cannot be run one by one")   \
-    X(CAPTURE, "capture", "not possible while a stream is captured")
+    X(CAPTURE, "capture", "not possible while a stream is captured")                                         \
+    X(FAILED, "failed", "its work failed in this run")
 
 typedef enum wm_reason {
 #define WM_REASON_ENUM(name, slug, text) WM_REASON_##name,
@@ -191,8 +192,13 @@ typedef struct wm_value {
  * one load and one branch without. No lock, allocation or system call once a
  * thread has made its first mark in a session. */
 
-/** 1 while a session is taking marks. Read it; never write it. */
+/** Not 0 while a session is taking marks; then a sum of these. Read it; never write it. */
 extern WM_API int wm_active;
+enum {
+    WM_ACTIVE = 1,
+    WM_ACTIVE_WAITS = 2 /**< marks may wait for a device: a caller that holds a lock which others need
+                             before they launch, such as an interpreter's, gives it up around marks */
+};
 
 /** The id of a region name. Process-wide, never reused, the same for equal
  *  names. Returns 0 for NULL, for "" and when memory ran out; marks of id 0 are
@@ -202,6 +208,9 @@ WM_API uint32_t wm_region_id(const char *name);
 /** Enter and leave by id. Any thread. */
 WM_API void wm_begin_id(uint32_t id);
 WM_API void wm_end_id(uint32_t id);
+/** Leave a region whose work failed: what was measured of the region in this run is null, "failed",
+ *  and so is what is measured of it later in the run. The regions around it keep theirs. Any thread. */
+WM_API void wm_abandon_id(uint32_t id);
 /** Enter and leave by name: a hash look-up dearer than by id. Any thread. */
 WM_API void wm_begin(const char *name);
 WM_API void wm_end(const char *name);
@@ -535,6 +544,15 @@ WM_API bool wm_sweep_next(wm_sweep *sweep, wm_step *step, wm_error *err);
  *  Returns  WM_OK; WM_ESTATE (not the step at hand); WM_ENOMEM (the sweep is over). */
 WM_API wm_status wm_sweep_done(wm_sweep *sweep, const wm_step *step, wm_status status, const char *why,
                                wm_error *err);
+/** Say the value of a metric of the caller's own in a run that was measured, after it (wm_record is
+ *  for during it); for a metric that was measured, put another value in place of that run's. `region`:
+ *  a path, or NULL for the whole function; it was entered in that run. A null has its reason. Of a new
+ *  metric values come in the order of runs. On the controlling thread, between steps or after the last.
+ *  Returns  WM_OK; WM_EINVAL (no number, or another unit than before; a name that is not to be taken);
+ *           WM_ENOTFOUND (no such configuration, run or region); WM_ESTATE (in a step, or before the
+ *           first); WM_ENOMEM. */
+WM_API wm_status wm_sweep_put(wm_sweep *sweep, size_t config, int64_t run, const char *region,
+                              const char *metric, wm_value value, const char *unit, wm_error *err);
 /** Call the benchmark's C function for a step, in as many threads as it asks. The
  *  calling thread is the first of them. */
 WM_API void wm_step_call(const wm_step *step);
@@ -569,6 +587,14 @@ WM_API wm_status wm_table_get(const wm_table *table, size_t row, size_t column, 
 /** Number of context entries, and one of them. */
 WM_API size_t wm_table_context_count(const wm_table *table);
 WM_API wm_status wm_table_context(const wm_table *table, size_t index, const char **key, wm_value *out);
+
+struct ArrowArrayStream; /* of the Arrow C stream interface, arrow.apache.org */
+/** All rows as one record batch. Columns: int64, float64, utf8 (bytes that are no UTF-8 become
+ *  U+FFFD) or bool; a null has lost its reason. A field's metadata holds its unit ("unit"), the
+ *  schema's the kind ("kind") and the context ("context", one JSON object). The stream is the caller's, to be ended
+ *  by its release; it holds a copy, and outlives the table.
+ *  Returns  WM_OK; WM_ENOMEM. */
+WM_API wm_status wm_table_arrow(const wm_table *table, struct ArrowArrayStream *out, wm_error *err);
 
 typedef struct wm_write_opts {
     size_t struct_size;
