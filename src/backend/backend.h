@@ -156,8 +156,9 @@ typedef struct wmi_backend_opts {
     void (*warn)(void *user, const char *line);
     void *user;
     wmi_device_opts device;
-    /* What the core offers; both may be called from inside a vendor's callback. */
-    uint64_t (*launch_entry)(wmi_scope scope);                 /* entry of a launch made now by this thread */
+    /* What the core offers; all may be called from inside a vendor's callback. */
+    uint64_t (*launch_entry)(wmi_scope scope); /* entry of a launch made now by this thread */
+    uint16_t (*launch_run)(void);              /* tells the run at hand from those around it */
     void (*exclude)(uint64_t begin_ticks, uint64_t end_ticks); /* this time of this thread is not the
                                                                   program's; wmi_ticks */
 } wmi_backend_opts;
@@ -192,8 +193,9 @@ typedef struct wmi_backend_ops {
      *  a reason). Called before the clock at a begin and after it at an end. May be
      *  NULL. */
     void (*edge)(void *self, const wmi_mark *mark);
-    /** Hand over what was read since the last drain; no mark is made meanwhile. Called
-     *  after each run, and after the window of a deferred pass was closed. */
+    /** Hand over what was read since the last drain, also in windows that were closed since; no mark is
+     *  made meanwhile. Called after each run, but for those of which a device's records alone are wanted:
+     *  after some of them; and after the window of a deferred pass was closed. */
     wm_status (*drain)(void *self, wmi_drained *out, wm_error *err);
     /** Legal after any failure; NULL is fine. */
     void (*close)(void *self);

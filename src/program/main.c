@@ -226,6 +226,7 @@ static wm_status sweep_measure(program *p, size_t at, bool *lost, wm_error *err)
     wm_error unwritten = WM_ERROR_INIT;
     size_t config = SIZE_MAX;
     if (!p->options.profile) p->running = sweep->name;
+    sweep->prompt = p->samples != NULL;
     while (wm_sweep_next(sweep, &step, err)) {
         if (step.config != config) samples_write(p, sweep, config, lost, &unwritten);
         config = step.config;

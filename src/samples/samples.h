@@ -145,13 +145,14 @@ typedef struct wmi_record {
     uint64_t entry;             /* innermost one open at the launch, or WMI_*_ENTRY */
     int64_t begin_ns, end_ns;   /* on the device */
     int64_t launch_ns;          /* when the launch was called */
-    uint64_t correlation;       /* the vendor's number of the launch, rising */
     uint64_t bytes;             /* copies and sets */
     uint32_t name, full, plain; /* as in the binary; demangled; the function's own name */
     uint32_t device;            /* interned name of the device */
+    uint32_t correlation;       /* the vendor's number of the launch, rising */
     uint32_t stream, thread;    /* vendor's stream number; launching thread, numbered from 0 */
     uint32_t grid[3], block[3];
     uint32_t registers, static_shared, dynamic_shared; /* per thread; bytes per block */
+    uint16_t run; /* what wmi_backend_opts.launch_run said at the launch */
     uint8_t kind, flags;
     uint8_t reason; /* a wm_reason: the launch was seen, but its record is missing or invalid */
 } wmi_record;

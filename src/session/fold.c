@@ -214,6 +214,7 @@ wm_status wmi_run_fold(wm_session *s, wmi_measure *measure, const wmi_run_place 
     wmi_folding d = {.s = s,
                      .m = measure,
                      .place = place,
+                     .run = wmi_run_number(),
                      .by_entry = s->by_entry && measure == s->stretch,
                      .child_parent = UINT32_MAX};
     const bool keep = !place->warmup && !place->failed;
@@ -221,7 +222,9 @@ wm_status wmi_run_fold(wm_session *s, wmi_measure *measure, const wmi_run_place 
     if (status == WM_OK) status = wmi_decode(&d);
     if (status == WM_OK && keep) status = run_add(&d, notes, notes_count);
     if (status == WM_OK && keep && measure->passes[place->pass].deferred) status = wmi_deferred_entries(&d);
-    const wm_status drained = wmi_fold_readings(&d, keep && status == WM_OK, err);
+    const bool pending = keep && status == WM_OK && wmi_pending_can(&d);
+    const wm_status drained =
+        pending ? wmi_pending_add(&d, err) : wmi_fold_readings(&d, keep && status == WM_OK, err);
     if (status == WM_OK) status = drained;
     /* Not before all was drained: the window of another run would end this one's. */
     wmi_threads_release();

@@ -1,7 +1,7 @@
 /** What the marks of one run add up to. Private to session/: decode.c makes entries and
  *  sums of marks, fold.c makes values of them, readings.c of what backends read, deferred.c of
- *  what they read over many runs, work.c of what devices did, recorded.c of what the program
- *  recorded. All on the controlling thread, after the run, so that marking
+ *  what they read over many runs, work.c of what devices did, pending.c of what they did in many runs,
+ * recorded.c of what the program recorded. All on the controlling thread, after the run, so that marking
  *  stays cheap. */
 #ifndef WMI_SESSION_FOLD_H
 #define WMI_SESSION_FOLD_H
@@ -26,6 +26,7 @@ typedef struct wmi_folding {
     wmi_measure *m;
     const wmi_run_place *place;
     uint32_t root;
+    uint16_t run;                  /* wmi_run_number; records of other runs are not its */
     bool by_entry;                 /* a sample for each entry, not for each run */
     uint32_t stack[WMI_DEPTH_MAX]; /* open entries of the thread at hand */
     uint32_t depth;
@@ -64,6 +65,10 @@ wm_status wmi_drain(wmi_folding *d, const wmi_source *source, bool deferred, boo
                     wm_error *err);
 /** Remember the entries of a run of a deferred pass. WM_ENOMEM. */
 wm_status wmi_deferred_entries(wmi_folding *d);
+/** Can what devices did in this run be read together with that of later ones? */
+bool wmi_pending_can(const wmi_folding *d);
+/** Keep the run as it is folded until then; reads all of them when they become many. WM_ENOMEM. */
+wm_status wmi_pending_add(wmi_folding *d, wm_error *err);
 /** "several kernels ran: a, b" for a series; NULL when out of memory. Interned. */
 const char *wmi_several_kernels(const wmi_samples *samples, uint32_t config, uint32_t node);
 

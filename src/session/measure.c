@@ -172,6 +172,7 @@ static wm_status sources_open(wmi_measure *m, const wmi_measure_opts *o, wm_erro
                                        .user = o->user,
                                        .device = o->device,
                                        .launch_entry = wmi_launch_entry,
+                                       .launch_run = wmi_run_number,
                                        .exclude = wmi_thread_exclude};
         const wm_status s = source->ops->open(&opts, &source->self, err);
         if (s != WM_OK) return s;
@@ -266,6 +267,8 @@ void wmi_measure_close(wmi_measure *m) {
     }
     wmi_readings_free(&m->deferred.readings);
     free(m->deferred.v);
+    wmi_pending_drop(&m->pending);
+    free(m->pending.v);
     free(m->gauges);
     free(m->passes);
     free(m);

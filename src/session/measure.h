@@ -52,6 +52,13 @@ typedef struct wmi_deferred {
     wmi_readings readings;
 } wmi_deferred;
 
+/** Runs whose records are still to be read (pending.c). */
+typedef struct wmi_pending {
+    struct wmi_pending_run *v;
+    size_t n, cap;
+    size_t entries; /* of all of them */
+} wmi_pending;
+
 typedef struct wmi_measure {
     wmi_gauge *gauges;
     size_t gauge_count;
@@ -67,6 +74,7 @@ typedef struct wmi_measure {
     wmi_window window;     /* the one that was opened last; its pass is the joint pass */
     wm_error failed;       /* of closing one before its time */
     wmi_deferred deferred; /* of the configuration at hand */
+    wmi_pending pending;   /* the same */
 } wmi_measure;
 
 /** How it is measured. Borrowed for the call, but for `user`, `combine_with` and its user. */
@@ -86,6 +94,8 @@ typedef struct wmi_measure_opts {
  *  failure to open. */
 wm_status wmi_measure_open(wmi_samples *samples, const char *const *names, size_t count,
                            const wmi_measure_opts *opts, wmi_measure **out, wm_error *err);
+/** Forget pending runs. */
+void wmi_pending_drop(wmi_pending *pending);
 /** Does a backend know the metric? WM_OK, or what stands in its way. `chip` (const char *):
  *  for backends; NULL for this machine. */
 wm_status wmi_measure_knows(void *chip, const char *name);

@@ -257,7 +257,8 @@ wm_status wm_session_stop(wm_session *s, wm_error *err) {
     if (t) wmi_thread_end(t, WMI_ROOT_NAME);
     wmi_run_end(s);
     s->running = false;
-    const wmi_run_place place = {s->stretch_bench, s->stretch_config, s->stretch_runs++, 0, 0, false, false};
+    const wmi_run_place place = {
+        .bench = s->stretch_bench, .config = s->stretch_config, .run = s->stretch_runs++};
     wm_status status = wmi_run_fold(s, s->stretch, &place, NULL, 0, err);
     if (status != WM_OK || !s->stretch->passes[0].deferred) return status;
     status = wmi_measure_window_close(s->stretch, err);
@@ -274,7 +275,13 @@ static wm_status context_add(const wm_session *s, wm_status status, wm_table **o
     return wmi_error_nomem(err);
 }
 
+static wm_status pending_fold(wm_session *s, wm_error *err) {
+    return s->waiting ? wmi_pending_fold(s, s->waiting, err) : WM_OK;
+}
+
 wm_status wm_session_table(wm_session *s, wm_table **out, wm_error *err) {
+    wm_status status = pending_fold(s, err);
+    if (status != WM_OK) return status;
     wmi_reduce_opts *opts = calloc(s->how_count + 1, sizeof *opts);
     if (!opts) return wmi_error_nomem(err);
     for (size_t i = 0; i < s->how_count; i++) {
@@ -285,7 +292,7 @@ wm_status wm_session_table(wm_session *s, wm_table **out, wm_error *err) {
                                     how->label_count};
     }
     wm_table *table = NULL;
-    wm_status status = wmi_reduce(s->samples, opts, &table, err);
+    status = wmi_reduce(s->samples, opts, &table, err);
     free(opts);
     status = context_add(s, status, &table, err);
     if (status == WM_OK) *out = table;
@@ -294,14 +301,18 @@ wm_status wm_session_table(wm_session *s, wm_table **out, wm_error *err) {
 
 wm_status wm_session_samples(wm_session *s, wm_table **out, wm_error *err) {
     wm_table *table = NULL;
-    const wm_status status = context_add(s, wmi_samples_to_table(s->samples, &table, err), &table, err);
+    wm_status status = pending_fold(s, err);
+    if (status == WM_OK) status = wmi_samples_to_table(s->samples, &table, err);
+    status = context_add(s, status, &table, err);
     if (status == WM_OK) *out = table;
     return status;
 }
 
 wm_status wm_session_kernels(wm_session *s, wm_table **out, wm_error *err) {
     wm_table *table = NULL;
-    const wm_status status = context_add(s, wmi_kernels_to_table(s->samples, &table, err), &table, err);
+    wm_status status = pending_fold(s, err);
+    if (status == WM_OK) status = wmi_kernels_to_table(s->samples, &table, err);
+    status = context_add(s, status, &table, err);
     if (status == WM_OK) *out = table;
     return status;
 }

@@ -31,6 +31,7 @@ typedef struct wmi_run_place {
     uint32_t bench, config;
     int32_t run, pass, attempt;
     bool warmup, failed;
+    bool later; /* nobody looks at its values before the next run: they may come later */
 } wmi_run_place;
 
 /** What the function itself said about a run: amounts of work, values, manual
@@ -90,6 +91,7 @@ struct wm_session {
     bool machine_warned;
     int64_t seed;         /* of the last random order; -1: none */
     size_t sweeps;        /* alive */
+    wmi_measure *waiting; /* has runs whose records are still to be read; NULL */
     uint32_t measured_by; /* a bit for each backend, by its number, that was opened */
 
     wmi_measure *stretch; /* start/stop: what is measured; NULL until the first start */
@@ -141,6 +143,9 @@ wm_status wmi_run_fold(wm_session *s, wmi_measure *measure, const wmi_run_place 
 wm_status wmi_deferred_fold(wm_session *s, wmi_measure *measure, uint32_t config, wm_error *err);
 /** Forget it instead. */
 void wmi_deferred_drop(wmi_measure *measure);
+/** Read what devices did in runs that were folded without it, and make values of it: before a window
+ *  is closed, and before a table is made. In a run, does nothing. WM_ENOMEM: those values are lost. */
+wm_status wmi_pending_fold(wm_session *s, wmi_measure *measure, wm_error *err);
 
 /** Did the program say that it was built without optimisation? */
 bool wmi_build_unoptimised(void);

@@ -257,6 +257,10 @@ static uint64_t only_open(uint32_t epoch) {
     return count[which] > 1 ? WMI_AMBIGUOUS_ENTRY : entry[which];
 }
 
+uint16_t wmi_run_number(void) {
+    return (uint16_t)(atomic_load_explicit(&wmi_epoch, memory_order_relaxed) % 65535 + 1);
+}
+
 uint64_t wmi_launch_entry(wmi_scope scope) {
     if (!WM_IS_ACTIVE()) return WMI_NO_ENTRY;
     const wmi_thread *t = self;
@@ -307,7 +311,8 @@ void wmi_threads_open(const wm_session *s, const wmi_measure *m, int32_t pass) {
     atomic_store_explicit(&current.edges, m && m->passes[pass].edges ? m : NULL, memory_order_relaxed);
     atomic_store_explicit(&current.pass, pass, memory_order_relaxed);
     atomic_fetch_add(&wmi_epoch, 1);
-    __atomic_store_n(&wm_active, 1, __ATOMIC_SEQ_CST);
+    const bool waits = m && m->passes[pass].edges && m->has_device;
+    __atomic_store_n(&wm_active, waits ? WM_ACTIVE | WM_ACTIVE_WAITS : WM_ACTIVE, __ATOMIC_SEQ_CST);
 }
 
 void wmi_threads_close(void) {

@@ -72,6 +72,8 @@ uint64_t wmi_thread_innermost(void);
  * functions only if there is no other), else to WMI_AMBIGUOUS_ENTRY. WMI_NO_ENTRY: no run is at hand, or
  * nothing is open. */
 uint64_t wmi_launch_entry(wmi_scope scope);
+/** A number of the run at hand that differs from those of the 65,534 runs before it; never 0. Any thread. */
+uint16_t wmi_run_number(void);
 /** What the calling thread did from `begin` to `end` is not the program's: it is taken out of
  *  the time of all entries that are open in this thread. */
 void wmi_thread_exclude(uint64_t begin, uint64_t end);

@@ -176,6 +176,7 @@ wm_status wmi_works_add(wmi_folding *d, wmi_works *w, const wmi_records *records
     wm_status status = WM_OK;
     for (size_t i = 0; i < records->n && status == WM_OK; i++) {
         const wmi_record *r = &records->v[i];
+        if (r->run && r->run != d->run) continue; /* of one that was given up */
         if (keep) status = record_keep(d, r);
         if (status == WM_OK && !(r->flags & WMI_RECORD_IGNORED)) status = record_add(d, w, r);
     }

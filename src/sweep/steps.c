@@ -210,7 +210,9 @@ bool wmi_sweep_wants(void *user, uint32_t point, int32_t pass, int64_t run) {
 /* Close the window that is open; what was read in deferred passes of the configuration at hand
  * becomes values then. */
 static wm_status window_close(wm_sweep *sweep, wm_error *err) {
-    wm_status status = wmi_measure_window_close(sweep->measure, err);
+    wm_status status = wmi_pending_fold(sweep->session, sweep->measure, err);
+    const wm_status closed = wmi_measure_window_close(sweep->measure, err);
+    if (status == WM_OK) status = closed;
     if (status != WM_OK || !sweep->current) return status;
     if (sweep->current->dead) wmi_deferred_drop(sweep->measure);
     return wmi_deferred_fold(sweep->session, sweep->measure, sweep->current->config, err);
@@ -265,7 +267,9 @@ static void step_fill(const wm_sweep *sweep, wmi_point *p, wm_step *step) {
 }
 
 static wm_status run_start(wm_sweep *sweep, int32_t pass, uint32_t config, int32_t run, wm_error *err) {
-    const wm_status status = wmi_measure_window(sweep->measure, pass, config, run, err);
+    wm_status status = WM_OK;
+    if (pass != 0) status = wmi_pending_fold(sweep->session, sweep->measure, err);
+    if (status == WM_OK) status = wmi_measure_window(sweep->measure, pass, config, run, err);
     if (status != WM_OK) {
         wmi_run_drop();
         return status;
@@ -347,8 +351,13 @@ static wm_status run_keep(wm_sweep *sweep, wmi_point *p, bool failed, int64_t en
     const size_t n = (size_t)p->threads;
     for (size_t i = 0; i < n; i++) sweep->notes[i] = sweep->states[i].notes;
     const int64_t run = sweep->cursor.at[WMI_DIM_RUN];
-    const wmi_run_place place = {
-        sweep->bench, p->config, (int32_t)run, (int32_t)sweep->cursor.at[WMI_DIM_PASS], 0, run < 0, failed};
+    const wmi_run_place place = {.bench = sweep->bench,
+                                 .config = p->config,
+                                 .run = (int32_t)run,
+                                 .pass = (int32_t)sweep->cursor.at[WMI_DIM_PASS],
+                                 .warmup = run < 0,
+                                 .failed = failed,
+                                 .later = sweep->rules.runs >= 0 && !sweep->prompt};
     const wmi_run kept = {p->config,
                           place.run,
                           place.pass,

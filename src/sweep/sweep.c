@@ -320,6 +320,7 @@ wm_status wmi_sweep_begin(wm_sweep *sweep, wm_error *err) {
 void wm_sweep_destroy(wm_sweep *sweep) {
     if (!sweep) return;
     if (sweep->in_step && !sweep->options.profile) wmi_run_drop();
+    if (sweep->measure) (void)wmi_pending_fold(sweep->session, sweep->measure, NULL);
     wmi_sweep_leave(sweep);
     wmi_measure_close(sweep->measure);
     wmi_evictor_destroy(sweep->evictor);

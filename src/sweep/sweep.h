@@ -73,6 +73,7 @@ struct wm_sweep {
     cpu_set_t affinity; /* to go back to */
     bool pinned;
 
+    bool prompt; /* the values of a run are wanted before the next */
     bool in_step;
     int64_t step_begin_ns;
     struct wm_state *states; /* [state_count] one for each thread */

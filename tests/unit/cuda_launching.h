@@ -17,7 +17,7 @@ static inline uint64_t entry_of(wmi_scope scope) {
 }
 
 static inline void start(wmi_launch_mode mode) {
-    wmi_launches_start(mode, WMI_SCOPE_PROCESS, entry_of, NULL);
+    wmi_launches_start(mode, WMI_SCOPE_PROCESS, entry_of, NULL, NULL);
 }
 
 static inline int attach(void **state) {

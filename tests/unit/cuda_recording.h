@@ -46,7 +46,9 @@ static inline void attach_again(void) {
     assert_int_equal(wmi_records_enable(NULL), WM_OK);
 }
 
-static inline void start(void) { wmi_launches_start(WMI_LAUNCHES_TIMES, WMI_SCOPE_PROCESS, entry_of, NULL); }
+static inline void start(void) {
+    wmi_launches_start(WMI_LAUNCHES_TIMES, WMI_SCOPE_PROCESS, entry_of, NULL, NULL);
+}
 
 static inline void collect_with(const wmi_device_opts *opts) {
     wm_error err = WM_ERROR_INIT;

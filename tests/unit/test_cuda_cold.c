@@ -37,7 +37,7 @@ static int set_up(void **state) {
     device = (wmi_cuda_device){.name = "GPU", .multiprocessors = 10, .l2_bytes = L2};
     program = (wmi_cuda_context){.id = 1, .device = &device};
     assert_int_equal(cuCtxCreate_v2(&program.handle, 0, 0), CUDA_SUCCESS);
-    wmi_launches_start(WMI_LAUNCHES_TIMES, WMI_SCOPE_PROCESS, entry_of_all, NULL);
+    wmi_launches_start(WMI_LAUNCHES_TIMES, WMI_SCOPE_PROCESS, entry_of_all, NULL, NULL);
     return 0;
 }
 

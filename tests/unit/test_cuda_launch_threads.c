@@ -105,7 +105,7 @@ static void counter_windows_keep_the_order(void **state) {
     worker w[THREADS];
     atomic_store(&turns, 0);
     atomic_store(&overlaps, 0);
-    wmi_launches_start(WMI_LAUNCHES_SHAPES, WMI_SCOPE_PROCESS, entry_of,
+    wmi_launches_start(WMI_LAUNCHES_SHAPES, WMI_SCOPE_PROCESS, entry_of, NULL,
                        &(wmi_launch_hooks){count_turn, NULL});
     for (size_t i = 0; i < THREADS; i++) {
         w[i] = (worker){.context = *state, .entry = i, .launches = EACH};

@@ -393,7 +393,7 @@ static void before(void *user, const wmi_cuda_context *context, const wmi_shape 
 
 static void start_hooked(wmi_launch_mode mode) {
     memset(&hooked, 0, sizeof hooked);
-    wmi_launches_start(mode, WMI_SCOPE_THREAD, entry_of, &(wmi_launch_hooks){before, &hooked});
+    wmi_launches_start(mode, WMI_SCOPE_THREAD, entry_of, NULL, &(wmi_launch_hooks){before, &hooked});
 }
 
 static void hook_comes_before_the_launch(void **state) {

@@ -130,7 +130,7 @@ static void begin(fixture *f, int32_t pass) {
 static void end(fixture *f, int32_t pass, int32_t run) {
     wmi_thread_end(wmi_thread_self(), WMI_ROOT_NAME);
     wmi_run_end(f->s);
-    const wmi_run_place place = {f->bench, f->config, run, pass, 0, false, false};
+    const wmi_run_place place = {f->bench, f->config, run, pass, 0, false, false, false};
     assert_int_equal(wmi_run_fold(f->s, &f->m, &place, NULL, 0, NULL), WM_OK);
 }
 

@@ -24,6 +24,7 @@ typedef struct cuda_backend {
     int32_t open_pass;       /* -1: no window is open */
     bool joining;            /* in the middle of handing records over */
     uint64_t invalid;        /* records of this run */
+    wmi_drained kept;        /* of clean windows that were closed before they were drained */
     /* what the clean pass saw in the configuration at hand */
     uint32_t config;
     wmi_replay_survey survey;
@@ -125,6 +126,7 @@ static void close_backend(void *self) {
     if (!b) return;
     if (b->open_pass >= 0) wmi_launches_stop();
     wmi_replay_plan_destroy(b->replay);
+    wmi_drained_free(&b->kept);
     for (size_t i = 0; i < DEVICES_MAX; i++) wmi_cold_destroy(b->cold[i]);
     if (b->attached) {
         wmi_records_detach();
@@ -203,7 +205,7 @@ static wm_status plan(void *self, const wmi_metric_set *set, wmi_plan *out, wm_e
 /* ---- windows ---- */
 
 static void start_times(cuda_backend *b) {
-    wmi_launches_start(WMI_LAUNCHES_TIMES, b->opts.device.scope, b->opts.launch_entry,
+    wmi_launches_start(WMI_LAUNCHES_TIMES, b->opts.device.scope, b->opts.launch_entry, b->opts.launch_run,
                        b->opts.device.cold ? &b->hooks : NULL);
 }
 
@@ -225,14 +227,26 @@ static wm_status open_window(void *self, const wmi_window *w, wm_error *err) {
     return status;
 }
 
+static wm_status collect_all(cuda_backend *b, wm_error *err);
+
+/* Was something launched in a run that was not drained? */
+static bool any_in_runs(void) {
+    size_t n;
+    const wmi_launch *v = wmi_launches_times(&n);
+    for (size_t i = 0; i < n; i++)
+        if (v[i].entry != WMI_NO_ENTRY) return true;
+    return false;
+}
+
 static wm_status close_window(void *self, const wmi_window *w, wm_error *err) {
     cuda_backend *b = self;
     if (b->open_pass < 0) return WM_OK;
     b->open_pass = -1;
     if (w->pass > 0) return wmi_replay_close(b->replay, w->pass - 1, w, err);
     wmi_launches_stop();
+    const wm_status status = any_in_runs() ? collect_all(b, err) : WM_OK;
     wmi_launches_clear();
-    return WM_OK;
+    return status;
 }
 
 static void edge(void *self, const wmi_mark *mark) {
@@ -247,37 +261,49 @@ static bool wants(void *self, int32_t pass, uint32_t config) {
 
 /* ---- what was read ---- */
 
+/* What one run launched. */
+typedef struct launched {
+    double in, out, regions, graphs;
+} launched;
+
 /* Mean numbers a run, for the choice of windows. */
+static void survey_run(wmi_replay_survey *s, launched n) {
+    if (n.in == 0) { /* the function is the region */
+        n.in = n.out;
+        n.out = 0;
+        n.regions = n.in > 0;
+    }
+    const double runs = s->runs + 1;
+    s->kernels_in += (n.in - s->kernels_in) / runs;
+    s->kernels_out += (n.out - s->kernels_out) / runs;
+    s->regions += (n.regions - s->regions) / runs;
+    s->graphs += (n.graphs - s->graphs) / runs;
+    if (n.in + n.out > s->most) s->most = n.in + n.out;
+    s->runs = runs;
+}
+
 static void survey_add(cuda_backend *b) {
     size_t n;
     const wmi_launch *v = wmi_launches_times(&n);
-    double in = 0, out = 0, regions = 0, graphs = 0;
+    launched of = {0};
     uint64_t last = WMI_NO_ENTRY;
     for (size_t i = 0; i < n; i++) {
+        if (i > 0 && v[i].run != v[i - 1].run) {
+            survey_run(&b->survey, of);
+            of = (launched){0};
+        }
         if (v[i].kind != WMI_LAUNCH_KERNEL && v[i].kind != WMI_LAUNCH_GRAPH) continue;
         if (v[i].entry == WMI_NO_ENTRY) continue;
-        graphs += v[i].kind == WMI_LAUNCH_GRAPH;
+        of.graphs += v[i].kind == WMI_LAUNCH_GRAPH;
         if (!wmi_entry_in_region(v[i].entry)) {
-            out++;
+            of.out++;
             continue;
         }
-        in++;
-        regions += v[i].entry != last;
+        of.in++;
+        of.regions += v[i].entry != last;
         last = v[i].entry;
     }
-    if (in == 0) { /* the function is the region */
-        in = out;
-        out = 0;
-        regions = in > 0;
-    }
-    wmi_replay_survey *s = &b->survey;
-    const double runs = s->runs + 1;
-    s->kernels_in += (in - s->kernels_in) / runs;
-    s->kernels_out += (out - s->kernels_out) / runs;
-    s->regions += (regions - s->regions) / runs;
-    s->graphs += (graphs - s->graphs) / runs;
-    if (in + out > s->most) s->most = in + out;
-    s->runs = runs;
+    survey_run(&b->survey, of);
 }
 
 static void warn_of_losses(cuda_backend *b) {
@@ -348,8 +374,30 @@ static wm_status drain_readings(cuda_backend *b, wmi_drained *out, wm_error *err
     return status;
 }
 
+static wm_status collect_all(cuda_backend *b, wm_error *err) {
+    wm_status status;
+    do {
+        status = drain_records(b, &b->kept, err);
+    } while (status == WM_OK && b->joining);
+    b->joining = false;
+    return status;
+}
+
+static wm_status hand_over_kept(cuda_backend *b, wmi_drained *out, wm_error *err) {
+    wm_status status = WM_OK;
+    for (size_t i = 0; i < b->kept.records.n && status == WM_OK; i++)
+        if (!wmi_records_add(&out->records, &b->kept.records.v[i])) status = wmi_error_nomem(err);
+    wmi_drained_free(&b->kept);
+    b->kept = (wmi_drained){0};
+    return status;
+}
+
 static wm_status drain(void *self, wmi_drained *out, wm_error *err) {
     cuda_backend *b = self;
+    if (b->kept.records.n) {
+        const wm_status status = hand_over_kept(b, out, err);
+        if (status != WM_OK) return status;
+    }
     if (b->open_pass == 0) return drain_records(b, out, err);
     return b->replay ? drain_readings(b, out, err) : WM_OK;
 }

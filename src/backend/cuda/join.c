@@ -150,6 +150,7 @@ static wmi_record record_of(const wmi_join *j, const wmi_launch *l) {
                         .launch_ns = l->call_ns,
                         .correlation = l->correlation,
                         .thread = l->thread,
+                        .run = l->run,
                         .flags = (uint8_t)((l->kind == WMI_LAUNCH_GRAPH ? WMI_RECORD_GRAPH : 0) |
                                            (j->shared ? WMI_RECORD_SHARED : 0))};
 }

@@ -22,6 +22,7 @@ typedef struct wmi_launch_thread {
     bool ordered;  /* others wait for its end */
     bool placed;   /* its context is known */
     uint32_t correlation;
+    uint16_t run;        /* what the core calls the run at hand */
     uint64_t attached;   /* subscription that saw its begin */
     uint64_t generation; /* log that it belongs to */
     int64_t call_ns;

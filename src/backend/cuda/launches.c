@@ -27,6 +27,7 @@ static _Atomic(bool) watching; /* contexts are noted, whatever the mode */
 /* Written under the lock, while nobody is at work. */
 static wmi_scope scope_now;
 static uint64_t (*entry_of)(wmi_scope scope);
+static uint16_t (*run_of)(void);
 static wmi_launch_hooks hooks_now;
 static uint64_t window; /* what `generation` is until the next stop */
 
@@ -70,6 +71,7 @@ static bool log_time_locked(const wmi_launch_thread *t) {
                                     .correlation = t->correlation,
                                     .thread = t->number,
                                     .context = t->shape.context,
+                                    .run = t->run,
                                     .kind = t->shape.kind};
     return true;
 }
@@ -181,6 +183,7 @@ static void begin_work(wmi_launch_thread *t, const wmi_launch_form *form, const 
     t->generation = window;
     t->shape = (wmi_shape){
         .entry = entry_of ? entry_of(scope_now) : WMI_NO_ENTRY, .thread = t->number, .kind = kind_of(form)};
+    t->run = run_of ? run_of() : 0;
     t->captured = is_captured(form, data->functionParams);
     t->placed = place(t, data);
     if (runs && !t->captured && (in_order || hooks_now.before)) {
@@ -309,13 +312,14 @@ void wmi_launches_stop(void) {
 }
 
 void wmi_launches_start(wmi_launch_mode mode, wmi_scope scope, uint64_t (*launch_entry)(wmi_scope scope),
-                        const wmi_launch_hooks *hooks) {
+                        uint16_t (*launch_run)(void), const wmi_launch_hooks *hooks) {
     wmi_launches_stop();
     pthread_mutex_lock(&lock);
     clear_locked();
     atomic_store(&lost, 0);
     scope_now = scope;
     entry_of = launch_entry;
+    run_of = launch_run;
     hooks_now = hooks ? *hooks : (wmi_launch_hooks){0};
     window = ++generation;
     atomic_store(&mode_now, (int)mode);

@@ -27,6 +27,7 @@ typedef struct wmi_launch {
     uint32_t correlation;
     uint32_t thread; /* numbered from 0 in the order of their first launches */
     uint16_t context;
+    uint16_t run; /* what the core calls the run at hand, as in a wmi_record */
     uint8_t kind;
 } wmi_launch;
 
@@ -62,9 +63,10 @@ typedef struct wmi_launch_hooks {
 wm_status wmi_launches_attach(wm_error *err);
 void wmi_launches_detach(void);
 
-/** Log from now on; forgets what was logged. */
+/** Log from now on; forgets what was logged. launch_entry and launch_run: those of wmi_backend_opts; the
+ *  latter may be NULL, for 0. */
 void wmi_launches_start(wmi_launch_mode mode, wmi_scope scope, uint64_t (*launch_entry)(wmi_scope scope),
-                        const wmi_launch_hooks *hooks);
+                        uint16_t (*launch_run)(void), const wmi_launch_hooks *hooks);
 /** Stop; the logs stay until the next start or wmi_launches_clear. Waits for callbacks at work. */
 void wmi_launches_stop(void);
 void wmi_launches_clear(void);

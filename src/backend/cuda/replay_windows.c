@@ -215,7 +215,7 @@ void wmi_replay_window_start(wmi_replay_plan *p) {
     p->reader_count = 0;
     p->reader_met = false;
     slots_start(p);
-    wmi_launches_start(WMI_LAUNCHES_SHAPES, p->opts.device.scope, p->opts.launch_entry,
+    wmi_launches_start(WMI_LAUNCHES_SHAPES, p->opts.device.scope, p->opts.launch_entry, p->opts.launch_run,
                        p->before ? &p->hooks : NULL);
     p->counting = true;
 }

@@ -157,7 +157,7 @@ static inline void close_pass(int32_t pass, uint32_t config, int32_t run) {
 
 /* The launching thread must be known to have a context. */
 static inline void clean_pass(void (*program)(int32_t pass)) {
-    wmi_launches_start(WMI_LAUNCHES_TIMES, WMI_SCOPE_PROCESS, launch_entry, NULL);
+    wmi_launches_start(WMI_LAUNCHES_TIMES, WMI_SCOPE_PROCESS, launch_entry, NULL, NULL);
     program(-1);
     wmi_launches_stop();
     last_entry = 1000;
