@@ -5,6 +5,7 @@
 /* In the order of wmi_order and of the numbers in wmi_options. */
 static const char *const orders[] = {"sequential", "interleaved", "random", NULL};
 static const char *const caches[] = {"none", "all", NULL};
+static const char *const first_launches[] = {"apart", "keep", NULL};
 static const char *const scopes[] = {"process", "thread", NULL};
 static const char *const replays[] = {"auto", "stacked", "window", "kernel", "range", NULL};
 static const char *const combines[] = {"auto", "sum", "mean", "weighted", "max", "min", "one", NULL};
@@ -184,6 +185,13 @@ const wmi_option wmi_option_table[WMI_OPT_COUNT] = {
                                 .kind = WMI_OPTION_PATTERNS,
                                 .member = offsetof(wmi_options, ignore_kernels),
                                 .help = "GPU kernels to leave out: shell patterns on names"},
+    [WMI_OPT_FIRST_LAUNCH] = {.name = "first-launch",
+                              .arg = "WHAT",
+                              .kind = WMI_OPTION_CHOICE,
+                              .member = offsetof(wmi_options, first_launch),
+                              .choices = first_launches,
+                              .help = "a GPU kernel's first launch, which loads it: apart: its run has no "
+                                      "kernel_time; keep: it counts"},
     [WMI_OPT_HANG_TIME] =
         {.name = "hang-time",
          .arg = "TIME",

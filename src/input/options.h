@@ -42,6 +42,7 @@ typedef struct wmi_options {
     int scope;       /* 0 process, 1 thread: which regions a launch can belong to */
     int replay;      /* 0 auto, 1 stacked, 2 window, 3 kernel, 4 range */
     int64_t counter_runs;
+    int first_launch;        /* 0 apart, 1 keep */
     wmi_list ignore_kernels; /* shell patterns on kernels' own names */
     wmi_list combine;        /* HOW or METRIC=HOW; for wmi_combine_find */
     int64_t hang_ns;

@@ -205,6 +205,10 @@ wm_status wmi_samples_keep(wmi_samples *s, uint32_t config, uint32_t node, int32
 /** Append one value, or a null when `why` is set or the value is not finite. */
 wm_status wmi_series_add(wmi_series *series, int32_t run, double value, wm_reason why);
 
+/** Put a value, or a null, in place of the one that the series has of that run. WM_ENOTFOUND: it has
+ *  none. WM_ENOMEM. */
+wm_status wmi_series_put(wmi_series *series, int32_t run, double value, wm_reason why);
+
 /* Reading. */
 size_t wmi_samples_benches(const wmi_samples *s);
 const char *wmi_samples_bench_name(const wmi_samples *s, uint32_t bench);

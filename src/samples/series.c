@@ -66,3 +66,35 @@ wm_status wmi_series_add(wmi_series *s, int32_t run, double value, wm_reason why
     }
     return WM_OK;
 }
+
+/* Runs of a series rise, but for those of entries, of which there are several in a run. */
+static size_t find_run(const wmi_series *s, int32_t run) {
+    size_t low = 0, high = s->n;
+    while (low < high) {
+        const size_t mid = low + (high - low) / 2;
+        if (wmi_series_run(s, mid) < run)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low < s->n && wmi_series_run(s, low) == run ? low : SIZE_MAX;
+}
+
+wm_status wmi_series_put(wmi_series *s, int32_t run, double value, wm_reason why) {
+    const size_t i = find_run(s, run);
+    if (i == SIZE_MAX) return WM_ENOTFOUND;
+    wmi_chunk *c = &s->chunk[i / WMI_CHUNK];
+    const size_t at = i % WMI_CHUNK, room = i / WMI_CHUNK + 1 == s->chunks ? s->room : WMI_CHUNK;
+    if (why == WM_REASON_NONE && !isfinite(value)) why = WM_REASON_NOT_FINITE;
+    if (why != WM_REASON_NONE && !c->reason && !(c->reason = calloc(room, 1))) return WM_ENOMEM;
+    if (c->reason) {
+        s->nulls -= c->reason[at] != WM_REASON_NONE;
+        c->reason[at] = (uint8_t)why;
+    }
+    c->value[at] = why == WM_REASON_NONE ? value : NAN;
+    if (why != WM_REASON_NONE) {
+        s->nulls++;
+        s->last_reason = why;
+    }
+    return WM_OK;
+}

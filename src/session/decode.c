@@ -138,6 +138,12 @@ static void entry_batch(const wmi_folding *d, const wmi_thread *t, const wmi_rin
     }
 }
 
+/* Its node has a fold since its begin. */
+static void entry_failed(const wmi_folding *d, const wmi_thread *t, const wmi_ring_mark *mark) {
+    const wmi_entry *e = entry_find(d, t, mark->seq);
+    if (e) d->s->folds[e->node].failed = true;
+}
+
 static void entries_exclude(const wmi_folding *d, uint64_t ticks) {
     for (uint32_t i = 0; i < d->depth; i++) d->s->entries[d->stack[i]].own += ticks;
 }
@@ -153,6 +159,8 @@ static wm_status thread_decode(void *user, const wmi_thread *t) {
         wm_status status = WM_OK;
         if (mark->name == WMI_BATCH_NAME) {
             entry_batch(d, t, mark);
+        } else if (mark->name == WMI_FAILED_NAME) {
+            entry_failed(d, t, mark);
         } else if (mark->name == WMI_OWN_NAME) {
             entries_exclude(d, mark->ticks);
         } else if (mark->name & WMI_END_BIT) {

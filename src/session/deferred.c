@@ -36,7 +36,8 @@ wm_status wmi_deferred_entries(wmi_folding *d) {
     for (size_t i = 0; i < s->entry_count; i++) {
         const wmi_entry *e = &s->entries[i];
         const uint32_t parent = e->parent == UINT32_MAX ? UINT32_MAX : (uint32_t)to->n + e->parent;
-        to->v[to->n + i] = (wmi_late_entry){e->id, e->batch, e->node, parent, d->place->run, e->outlived};
+        to->v[to->n + i] = (wmi_late_entry){
+            e->id, e->batch, e->node, parent, d->place->run, e->outlived, s->folds[e->node].failed};
     }
     to->n = n;
     return WM_OK;
@@ -131,6 +132,7 @@ static int hit_order(const void *a, const void *b) {
 typedef struct spot {
     uint32_t node;
     int32_t run;
+    bool failed; /* in some pass */
 } spot;
 
 static int spot_order(const void *a, const void *b) {
@@ -141,8 +143,12 @@ static int spot_order(const void *a, const void *b) {
 
 static size_t spots_unique(spot *v, size_t n) {
     size_t kept = 0;
-    for (size_t i = 0; i < n; i++)
-        if (i == 0 || spot_order(&v[i], &v[kept - 1]) != 0) v[kept++] = v[i];
+    for (size_t i = 0; i < n; i++) {
+        if (i == 0 || spot_order(&v[i], &v[kept - 1]) != 0)
+            v[kept++] = v[i];
+        else
+            v[kept - 1].failed |= v[i].failed;
+    }
     return kept;
 }
 
@@ -180,6 +186,7 @@ static wm_status combine(late *l, const wmi_gauge *g, const hit *hits, size_t n,
  * says nothing. */
 static wm_reason reason_of(const late *l, uint32_t node, size_t readings) {
     const wmi_work *work = wmi_samples_work_of(l->s->samples, l->config, node);
+    if (!l->m->device_clean) return readings ? WM_REASON_NONE : WM_REASON_NO_KERNEL;
     if (work && work->why_not == WM_REASON_AMBIGUOUS) return WM_REASON_AMBIGUOUS;
     if (work && work->why_not && !readings) return work->why_not;
     if (!work || !work->kernels) return WM_REASON_NO_KERNEL;
@@ -189,7 +196,7 @@ static wm_reason reason_of(const late *l, uint32_t node, size_t readings) {
 static wm_status value_add(late *l, uint32_t gauge, spot at, const hit *hits, size_t n) {
     const wmi_gauge *g = &l->m->gauges[gauge];
     double value = 0.0;
-    wm_reason why = reason_of(l, at.node, n);
+    wm_reason why = at.failed ? WM_REASON_FAILED : reason_of(l, at.node, n);
     wmi_series *series;
     wm_status status = why ? WM_OK : combine(l, g, hits, n, &value, &why);
     if (status == WM_OK)
@@ -270,10 +277,35 @@ static wm_status node_clock(late *l, uint32_t gauge, uint32_t node) {
     return WM_OK;
 }
 
+/* Without a pass of their times, kernels are known by their readings: by those of one metric each. */
+static wm_status kernels_note(late *l, const wmi_source *source) {
+    const wmi_readings *r = &l->m->deferred.readings;
+    uint32_t first = UINT32_MAX;
+    for (size_t i = 0; i < r->n; i++)
+        if (r->v[i].metric < first && r->v[i].metric < source->count) first = r->v[i].metric;
+    wm_status status = WM_OK;
+    for (size_t i = 0; i < r->n && status == WM_OK; i++) {
+        const wmi_late_entry *e = entry_of(l, r->v[i].entry);
+        if (r->v[i].metric != first || !r->v[i].kernel || !e) continue;
+        uint32_t node = e->node;
+        while (node != UINT32_MAX && status == WM_OK) {
+            wmi_work *work;
+            status = wmi_samples_work(l->s->samples, l->config, node, &work);
+            if (status == WM_OK) {
+                work->kernels++;
+                status = wmi_work_add_kernel(work, r->v[i].kernel, 0);
+            }
+            node = wmi_samples_node_at(l->s->samples, node)->parent;
+        }
+    }
+    return status;
+}
+
 static wm_status source_fold(late *l, const wmi_source *source, const spot *spots, size_t count) {
     wm_status status = WM_OK;
     for (size_t i = 0; i < l->m->deferred.readings.n && status == WM_OK; i++)
         status = reading_add(l, source, &l->m->deferred.readings.v[i]);
+    if (!l->m->device_clean && status == WM_OK) status = kernels_note(l, source);
     if (l->hit_count) qsort(l->hits, l->hit_count, sizeof *l->hits, hit_order);
     for (size_t at = 0; at < count && status == WM_OK;) {
         size_t n = 1;
@@ -301,7 +333,7 @@ static wm_status fold(late *l) {
     l->by_id = malloc((from->n + 1) * sizeof *l->by_id);
     wm_status status = spots && l->by_id ? WM_OK : WM_ENOMEM;
     for (size_t i = 0; i < from->n && status == WM_OK; i++) {
-        spots[i] = (spot){from->v[i].node, from->v[i].run};
+        spots[i] = (spot){from->v[i].node, from->v[i].run, from->v[i].failed};
         l->by_id[i] = &from->v[i];
     }
     if (status == WM_OK && source) {

@@ -11,6 +11,7 @@
 /* What the entries of one node add up to in the run at hand. */
 struct wmi_fold {
     bool touched;
+    bool failed; /* an entry was abandoned */
     uint32_t entries, threads;
     uint64_t last_thread, batch;
     double sum_ns, union_ns;

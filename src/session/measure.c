@@ -235,9 +235,14 @@ wm_status wmi_measure_open(wmi_samples *samples, const char *const *names, size_
         m->source_count++;
     }
     wm_status s = m->gauges ? gauges_add(m, samples, names, count, err) : wmi_error_nomem(err);
+    m->keep_first = opts->keep_first;
     if (s == WM_OK) combine_set(m, opts);
     if (s == WM_OK) s = sources_open(m, opts, err);
     if (s == WM_OK) s = sources_plan(m, err);
+    for (size_t p = 0; p < m->pass_count && s == WM_OK; p++)
+        for (size_t b = 0; b < m->source_count; b++)
+            m->device_clean |=
+                m->sources[b].ops->device && m->passes[p].local[b] >= 0 && !m->passes[p].deferred;
     /* With nothing that can be had the function still runs, so that rows can say why. */
     const wmi_pass clean = {.window = WMI_WINDOW_CONFIG};
     if (s == WM_OK && m->pass_count == 0) {

@@ -45,6 +45,7 @@ typedef struct wmi_late_entry {
     uint32_t node, parent; /* parent: index among these; UINT32_MAX */
     int32_t run;
     bool outlived; /* the entry around it ended first */
+    bool failed;   /* its region was abandoned in this run */
 } wmi_late_entry;
 typedef struct wmi_deferred {
     wmi_late_entry *v;
@@ -69,6 +70,8 @@ typedef struct wmi_measure {
     uint32_t rule_gauge;    /* the metric that stop rules look at */
     int32_t time, time_sum; /* gauges of the clock's metrics; -1: not asked for */
     bool has_device;        /* some source is an accelerator's */
+    bool device_clean;      /* what its kernels are is known from a pass of their times */
+    bool keep_first;        /* first launches of kernels count */
     wmi_combine_fn combine_with;
     void *combine_user;
     wmi_window window;     /* the one that was opened last; its pass is the joint pass */
@@ -82,6 +85,7 @@ typedef struct wmi_measure_opts {
     void (*warn)(void *user, const char *line); /* as for a backend */
     void *user;
     wmi_device_opts device;
+    bool keep_first; /* first launches of kernels count */
     /* How several kernels of a region are to be combined for a metric; false: as usual. May be NULL. */
     bool (*combine_find)(const void *how, const char *metric, wmi_combine usual, wmi_combine *out);
     const void *combine_how;

@@ -221,6 +221,17 @@ void wm_end_id(uint32_t id) {
     if (WM_LIKELY(t != NULL)) end(t, id, ticks);
 }
 
+void wm_abandon_id(uint32_t id) {
+    if (!WM_IS_ACTIVE() || id == 0) return;
+    const uint64_t ticks = wmi_ticks();
+    wmi_thread *t = thread_self();
+    if (!t) return;
+    uint32_t at = t->depth;
+    while (at > 0 && t->stack[at - 1].name != id) at--;
+    if (at > 0 && t->too_deep == 0) put(t, 0, WMI_FAILED_NAME, t->stack[at - 1].seq);
+    end(t, id, ticks);
+}
+
 uint32_t wm_region_id(const char *name) { return name && *name ? wmi_intern(name) : 0; }
 
 void wm_begin(const char *name) {

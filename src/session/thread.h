@@ -15,12 +15,13 @@
 #include "session/session.h"
 
 enum { WMI_DEPTH_MAX = 256 };
-#define WMI_ROOT_NAME  0x7fffffffu /* the whole function */
-#define WMI_BATCH_NAME 0x7ffffffeu /* ticks holds the repetitions of entry seq */
-#define WMI_OWN_NAME   0x7ffffffdu /* ticks holds a time that belongs to no open entry of the thread */
-#define WMI_END_BIT    0x80000000u
-#define WMI_NO_SEQ     UINT32_MAX
-#define WMI_OPEN_ROOT  (1ull << 63)
+#define WMI_ROOT_NAME   0x7fffffffu /* the whole function */
+#define WMI_BATCH_NAME  0x7ffffffeu /* ticks holds the repetitions of entry seq */
+#define WMI_OWN_NAME    0x7ffffffdu /* ticks holds a time that belongs to no open entry of the thread */
+#define WMI_FAILED_NAME 0x7ffffffcu /* entry seq is about to be left by a failure */
+#define WMI_END_BIT     0x80000000u
+#define WMI_NO_SEQ      UINT32_MAX
+#define WMI_OPEN_ROOT   (1ull << 63)
 
 typedef struct wmi_ring_mark {
     uint64_t ticks;

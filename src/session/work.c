@@ -80,6 +80,8 @@ static wm_status kernel_add(wmi_folding *d, work *k, const wmi_record *r, uint64
     if (r->flags & WMI_RECORD_FIRST) {
         k->first += ns;
         k->firsts++;
+    }
+    if ((r->flags & WMI_RECORD_FIRST) && !d->m->keep_first) {
         wmi_tally_add(&k->kernels, 0.0, 0.0, WM_REASON_FIRST_LAUNCH);
         return WM_OK;
     }

@@ -148,11 +148,10 @@ void wm_set_time_ns(wm_state *st, const char *region, double time_ns) {
         add_amount(st, WMI_NOTE_TIME, region, time_ns);
 }
 
-/* Is the name one of a metric that is measured or computed, whose values these would mix with? */
-static bool is_taken(const wm_state *st, const char *metric) {
+bool wmi_sweep_is_taken(const wm_sweep *sweep, const char *metric) {
     static const char *const always[] = {"time", "flop_rate", "byte_rate", "item_rate"};
-    const wmi_measure *m = st->sweep->measure;
-    const wmi_rows_how *how = &st->sweep->session->how[st->sweep->bench];
+    const wmi_measure *m = sweep->measure;
+    const wmi_rows_how *how = &sweep->session->how[sweep->bench];
     for (size_t i = 0; i < sizeof always / sizeof always[0]; i++)
         if (!strcmp(metric, always[i])) return true;
     for (size_t i = 0; i < m->gauge_count; i++)
@@ -164,10 +163,9 @@ static bool is_taken(const wm_state *st, const char *metric) {
     return false;
 }
 
-/* The unit that an earlier run gave with the metric; NULL: none did. Interned texts are
- * the same where their addresses are. */
-static const char *unit_before(const wm_state *st, const char *metric) {
-    const wmi_samples *samples = st->sweep->session->samples;
+/* Interned texts are the same where their addresses are. */
+const char *wmi_sweep_unit_before(const wm_sweep *sweep, const char *metric) {
+    const wmi_samples *samples = sweep->session->samples;
     for (uint32_t i = 0; i < wmi_samples_metrics(samples); i++)
         if (wmi_samples_metric_at(samples, i)->name == metric) return wmi_samples_metric_at(samples, i)->unit;
     return NULL;
@@ -180,11 +178,11 @@ static bool record_check(wm_state *st, uint32_t metric, uint32_t unit) {
     for (size_t i = st->notes.n; i-- > 0 && !before;)
         if (st->notes.v[i].kind == WMI_NOTE_VALUE && st->notes.v[i].metric == metric)
             before = wmi_intern_name(st->notes.v[i].unit);
-    if (!before && is_taken(st, name)) {
+    if (!before && wmi_sweep_is_taken(st->sweep, name)) {
         wm_fail(st, "wm_record takes a name of its own, and '%s' is a metric already", name);
         return false;
     }
-    if (!before) before = unit_before(st, name);
+    if (!before) before = wmi_sweep_unit_before(st->sweep, name);
     if (!before || before == given) return true;
     wm_fail(st, "wm_record has '%s' in '%s' here and in '%s' before", name, given, before);
     return false;

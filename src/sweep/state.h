@@ -33,4 +33,10 @@ struct wm_state {
 void wmi_state_reset(struct wm_state *st, wm_sweep *sweep, struct wmi_point *point, int thread, int threads);
 void wmi_state_fini(struct wm_state *st);
 
+/** Is the name one of a metric that is measured or computed, whose values those of the caller's own
+ *  would mix with? */
+bool wmi_sweep_is_taken(const wm_sweep *sweep, const char *metric);
+/** The unit that an earlier run gave with the metric (an interned text); NULL: none did. */
+const char *wmi_sweep_unit_before(const wm_sweep *sweep, const char *metric);
+
 #endif

@@ -201,6 +201,7 @@ static wm_status measuring_make(wm_sweep *sweep, const wm_benchmark *bench, wm_e
                                               .ignored = (const char *const *)o->ignore_kernels.v,
                                               .ignored_count = o->ignore_kernels.n,
                                               .hang_ns = o->hang_ns},
+                                   .keep_first = o->first_launch == 1,
                                    .combine_with = bench->combine,
                                    .combine_user = bench->user,
                                    .combine_find = combine_find,
@@ -306,8 +307,8 @@ wm_status wmi_sweep_begin(wm_sweep *sweep, wm_error *err) {
                         last->window >= WMI_WINDOW_RUN) != WM_OK)
         return wmi_error_nomem(err);
     sweep->cursor_made = true;
-    if (!o->profile && o->order != WMI_ORDER_SEQUENTIAL)
-        wmi_cursor_late(&sweep->cursor, wmi_measure_late(sweep->measure));
+    const size_t late = wmi_measure_late(sweep->measure);
+    if (!o->profile && o->order != WMI_ORDER_SEQUENTIAL && late > 0) wmi_cursor_late(&sweep->cursor, late);
     sweep->cursor.wants = wmi_sweep_wants;
     sweep->cursor.user = sweep;
     if (o->order != WMI_ORDER_RANDOM) return WM_OK;

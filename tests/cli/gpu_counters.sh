@@ -29,7 +29,10 @@ expect_match "^regions +$sm +% +cuda +8 +configuration +true\$"
 plan --metrics $sm --replay window
 expect_match '^passes +9$'
 expect_match "^regions +$sm +% +cuda +8 +run +true\$"
-plan --metrics $sm --replay kernel
+plan --metrics $sm --replay kernel # for which no time is needed
+expect_match '^passes +1$'
+expect_match "^regions +$sm +% +cuda +0 +run +true\$"
+plan --metrics kernel_time,$sm --replay kernel
 expect_match '^passes +2$'
 expect_match "^regions +$sm +% +cuda +1 +configuration +true\$"
 plan --metrics $sm --replay range
@@ -54,6 +57,18 @@ rm -f calls
 FAKE_GPU=calls=calls measure -b regions --metrics kernel_time,$sm --replay kernel
 cp calls ../stdout
 expect_line "cuLaunchKernel $((3 * (1 + 3 + 3)))"
+
+# Without times the program runs no more often than it is asked to.
+rm -f calls
+FAKE_GPU=calls=calls measure -b regions --metrics $sm,$bytes --replay kernel --warmup 0
+cp calls ../stdout
+expect_line "cuLaunchKernel $((3 * 3))"
+expect_rows region,metric,mean,samples,kernel,kernels <<END
+small,$sm,50,3,alpha,3
+small,$bytes,1000,3,alpha,3
+large,$sm,50,3,"gamma, beta",6
+large,$bytes,2000,3,"gamma, beta",6
+END
 
 # ---- values ----
 

@@ -112,6 +112,7 @@ static fixture *start(void) {
                          .time = -1,
                          .time_sum = -1,
                          .has_device = true,
+                         .device_clean = true,
                          .combine_with = last_of,
                          .combine_user = &f->user_count};
     f->m.sources[0] = (wmi_source){.ops = &ops, .self = f, .gauges = f->numbers, .count = METRICS};
@@ -127,18 +128,23 @@ static void begin(fixture *f, int32_t pass) {
     wmi_thread_begin(wmi_thread_self(), WMI_ROOT_NAME);
 }
 
-static void end(fixture *f, int32_t pass, int32_t run) {
+static void end_how(fixture *f, int32_t pass, int32_t run, bool later) {
     wmi_thread_end(wmi_thread_self(), WMI_ROOT_NAME);
     wmi_run_end(f->s);
-    const wmi_run_place place = {f->bench, f->config, run, pass, 0, false, false, false};
+    const wmi_run_place place = {
+        .bench = f->bench, .config = f->config, .run = run, .pass = pass, .later = later};
     assert_int_equal(wmi_run_fold(f->s, &f->m, &place, NULL, 0, NULL), WM_OK);
 }
+
+static void end(fixture *f, int32_t pass, int32_t run) { end_how(f, pass, run, false); }
 
 static void finish(fixture *f) {
     wm_table_destroy(f->t);
     wm_session_destroy(f->s);
     wmi_readings_free(&f->m.deferred.readings);
     free(f->m.deferred.v);
+    wmi_pending_drop(&f->m.pending);
+    free(f->m.pending.v);
     wmi_records_free(&device.records);
     wmi_readings_free(&device.readings);
     device.per_drain = 0;
@@ -151,6 +157,7 @@ static void kernel_at(uint64_t entry, const char *name, int64_t begin_ns, int64_
                           .begin_ns = begin_ns,
                           .end_ns = end_ns,
                           .launch_ns = begin_ns - 7,
+                          .run = wmi_run_number(),
                           .plain = wmi_intern(name),
                           .device = wmi_intern("Fake GPU"),
                           .reason = (uint8_t)reason,
@@ -164,8 +171,11 @@ static void kernel(const char *name, int64_t begin_ns, int64_t end_ns) {
 }
 
 static void copy(int64_t ns, uint64_t bytes) {
-    const wmi_record r = {
-        .entry = wmi_launch_entry(WMI_SCOPE_PROCESS), .end_ns = ns, .bytes = bytes, .kind = WMI_RECORD_COPY};
+    const wmi_record r = {.entry = wmi_launch_entry(WMI_SCOPE_PROCESS),
+                          .run = wmi_run_number(),
+                          .end_ns = ns,
+                          .bytes = bytes,
+                          .kind = WMI_RECORD_COPY};
     assert_true(wmi_records_add(&device.records, &r));
 }
 
@@ -513,6 +523,134 @@ static void test_counters_that_did_not_come(void **state) {
     finish(f);
 }
 
+/* ---- records that are read after many runs ---- */
+
+/* Run `run` lasts 10 ns more than the one before. */
+static void run_later(fixture *f, int run) {
+    begin(f, 0);
+    wm_begin("outer");
+    wm_begin("inner");
+    kernel("k", 1000 * run, 1000 * run + 10 * (run + 1));
+    wm_end("inner");
+    wm_end("outer");
+    end_how(f, 0, run, true);
+}
+
+static void test_many_runs_are_read_at_once(void **state) {
+    (void)state;
+    enum { RUNS = 600 }; /* more than are kept waiting */
+    fixture *f = start();
+    device.per_drain = 7;
+    for (int run = 0; run < RUNS; run++) run_later(f, run);
+    assert_true(device.records.n > 0); /* some were not read yet */
+    check_number(value(f, "outer/inner", TIME), 10 * (RUNS + 1) / 2.0);
+    check_number(value(f, "outer", TIME), 10 * (RUNS + 1) / 2.0);
+    const size_t row = find_row(f->t, "outer/inner", "kernel_time", NULL);
+    check_number(number_cell(f->t, row, "samples"), RUNS);
+    check_number(number_cell(f->t, row, "min"), 10);
+    check_number(number_cell(f->t, row, "max"), 10 * RUNS);
+    check_number(number_cell(f->t, row, "kernels"), RUNS);
+    check_number(number_cell(f->t, row, "entries"), RUNS);
+    assert_int_equal(device.records.n, 0);
+    finish(f);
+}
+
+/* What is not known of one run is known of those around it; and of a run that nobody knows, all doubt. */
+static void test_doubt_in_one_of_many_runs(void **state) {
+    (void)state;
+    fixture *f = start();
+    run_later(f, 0);
+    begin(f, 0);
+    wm_begin("outer");
+    wm_begin("inner");
+    kernel("k", 1000, 1020);
+    kernel_at(WMI_AMBIGUOUS_ENTRY, "k", 1100, 1200, WM_REASON_NONE, 0);
+    wm_end("inner");
+    wm_end("outer");
+    end_how(f, 0, 1, true);
+    run_later(f, 2);
+    const size_t row = find_row(table(f), "outer/inner", "kernel_time", NULL);
+    check_number(number_cell(f->t, row, "samples"), 2);
+    check_number(number_cell(f->t, row, "mean"), 20); /* of 10 and 30 */
+
+    run_later(f, 3);
+    run_later(f, 4);
+    const wmi_record lost = {.entry = WMI_AMBIGUOUS_ENTRY, .reason = WM_REASON_NO_RECORD};
+    assert_true(wmi_records_add(&device.records, &lost));
+    check_number(number_cell(table(f), find_row(f->t, "outer/inner", "kernel_time", NULL), "samples"), 2);
+    finish(f);
+}
+
+/* Records of a run that was given up belong to no other. */
+static void test_records_of_a_run_that_was_dropped(void **state) {
+    (void)state;
+    fixture *f = start();
+    begin(f, 0);
+    wm_begin("outer");
+    kernel_at(WMI_AMBIGUOUS_ENTRY, "k", 0, 10, WM_REASON_NONE, 0);
+    wmi_run_drop();
+    begin(f, 0);
+    wm_begin("outer");
+    kernel("k", 100, 107);
+    wm_end("outer");
+    end(f, 0, 0);
+    check_number(value(f, "outer", TIME), 7);
+    finish(f);
+}
+
+/* ---- failures ---- */
+
+static void test_an_abandoned_region(void **state) {
+    (void)state;
+    fixture *f = start();
+    for (int run = 0; run < 3; run++) {
+        begin(f, 0);
+        wm_begin("outer");
+        wm_begin("inner");
+        kernel("k", 1000 * run, 1000 * run + 10);
+        if (run == 1)
+            wm_abandon_id(wm_region_id("inner"));
+        else
+            wm_end("inner");
+        wm_end("outer");
+        end_how(f, 0, run, run > 0);
+    }
+    const size_t row = find_row(table(f), "outer/inner", "kernel_time", NULL);
+    check_number(number_cell(f->t, row, "samples"), 2);
+    check_number(number_cell(f->t, find_row(f->t, "outer", "kernel_time", NULL), "samples"), 3);
+    begin(f, 1);
+    wm_begin("r");
+    const uint64_t entry = wmi_launch_entry(WMI_SCOPE_PROCESS);
+    wm_abandon_id(wm_region_id("r"));
+    end(f, 1, 0);
+    read_all(entry, 1, 10);
+    assert_int_equal(wmi_deferred_fold(f->s, &f->m, f->config, NULL), WM_OK);
+    check_null(f, "r", SUM, WM_REASON_FAILED);
+    finish(f);
+}
+
+static void test_counters_without_a_pass_for_times(void **state) {
+    (void)state;
+    fixture *f = start();
+    f->m.device_clean = false;
+    begin(f, 1);
+    wm_begin("outer");
+    wm_begin("inner");
+    const uint64_t entry = wmi_launch_entry(WMI_SCOPE_PROCESS);
+    wm_end("inner");
+    wm_end("outer");
+    wm_begin("empty");
+    wm_end("empty");
+    end(f, 1, 0);
+    read_all(entry, 4, 10);
+    assert_int_equal(wmi_deferred_fold(f->s, &f->m, f->config, NULL), WM_OK);
+    check_number(value(f, "outer", SUM), 4);
+    check_null(f, "empty", SUM, WM_REASON_NO_KERNEL);
+    const size_t row = find_row(table(f), "outer/inner", "total", NULL);
+    check_number(number_cell(f->t, row, "kernels"), 1);
+    finish(f);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_times_of_a_region_and_those_in_it),
@@ -524,6 +662,11 @@ int main(void) {
         cmocka_unit_test(test_own_time_is_taken_out),
         cmocka_unit_test(test_counters_of_many_runs),
         cmocka_unit_test(test_counters_that_did_not_come),
+        cmocka_unit_test(test_many_runs_are_read_at_once),
+        cmocka_unit_test(test_doubt_in_one_of_many_runs),
+        cmocka_unit_test(test_records_of_a_run_that_was_dropped),
+        cmocka_unit_test(test_an_abandoned_region),
+        cmocka_unit_test(test_counters_without_a_pass_for_times),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -22,6 +22,7 @@ typedef struct cuda_backend {
     bool attached;
     wmi_replay_plan *replay; /* NULL: no counters were asked for */
     int32_t open_pass;       /* -1: no window is open */
+    int32_t clean;           /* passes before those of counters: 1, or 0 where none is needed */
     bool joining;            /* in the middle of handing records over */
     uint64_t invalid;        /* records of this run */
     wmi_drained kept;        /* of clean windows that were closed before they were drained */
@@ -177,32 +178,37 @@ static wm_status replay_plan(cuda_backend *b, wmi_chip *chip, const char *const 
 }
 
 /* Those of the set that the chip counts; the others are made of records, in pass 0. */
-static wm_status counters_plan(cuda_backend *b, const wmi_metric_set *set, wmi_plan *out, wm_error *err) {
-    wmi_cuda_counted c;
-    const wmi_cuda_device *devices = NULL;
+static wm_status counters_plan(cuda_backend *b, const wmi_cuda_counted *c, wmi_plan *out, wm_error *err) {
+    const wmi_cuda_device *devices;
     size_t device_count;
     wmi_chip *chip = NULL;
-    wm_status status = wmi_cuda_counted_of(NULL, set, &c, err);
-    if (status != WM_OK) return status;
-    if (c.count) status = wmi_cuda_devices(&devices, &device_count, err);
-    if (status == WM_OK && c.count) status = wmi_chip_find(devices[0].chip, &chip, err);
-    if (status == WM_OK && c.count) status = replay_plan(b, chip, c.names, c.metric_of, c.count, out, err);
-    wmi_cuda_counted_free(&c);
-    return status;
+    wm_status status = wmi_cuda_devices(&devices, &device_count, err);
+    if (status == WM_OK) status = wmi_chip_find(devices[0].chip, &chip, err);
+    return status == WM_OK ? replay_plan(b, chip, c->names, c->metric_of, c->count, out, err) : status;
 }
 
+/* Where the driver replays kernels, and no time is asked for, the program need not run for times first. */
 static wm_status plan(void *self, const wmi_metric_set *set, wmi_plan *out, wm_error *err) {
     cuda_backend *b = self;
-    int32_t clean;
+    int32_t index;
+    wmi_cuda_counted c;
     wm_status status = wmi_plan_init(out, set->count, err);
-    if (status == WM_OK)
-        status = wmi_plan_add_pass(out, (wmi_pass){.window = WMI_WINDOW_CONFIG}, &clean, err);
-    if (status == WM_OK) status = counters_plan(b, set, out, err);
+    if (status != WM_OK) return status;
+    status = wmi_cuda_counted_of(NULL, set, &c, err);
+    if (status == WM_OK) {
+        b->clean = b->opts.device.replay != WMI_REPLAY_KERNEL || c.count < set->count;
+        if (b->clean) status = wmi_plan_add_pass(out, (wmi_pass){.window = WMI_WINDOW_CONFIG}, &index, err);
+        if (status == WM_OK && c.count) status = counters_plan(b, &c, out, err);
+        wmi_cuda_counted_free(&c);
+    }
     if (status != WM_OK) wmi_plan_free(out);
     return status;
 }
 
 /* ---- windows ---- */
+
+/* Is a window open in which times are taken? */
+static bool is_clean(const cuda_backend *b) { return b->open_pass >= 0 && b->open_pass < b->clean; }
 
 static void start_times(cuda_backend *b) {
     wmi_launches_start(WMI_LAUNCHES_TIMES, b->opts.device.scope, b->opts.launch_entry, b->opts.launch_run,
@@ -216,12 +222,12 @@ static wm_status open_window(void *self, const wmi_window *w, wm_error *err) {
         b->survey = (wmi_replay_survey){0};
     }
     wm_status status = WM_OK;
-    if (w->pass == 0) {
+    if (w->pass < b->clean) {
         status = wmi_records_enable(err);
         if (status == WM_OK) start_times(b);
     } else {
         wmi_records_disable();
-        status = wmi_replay_open(b->replay, w->pass - 1, w, &b->survey, err);
+        status = wmi_replay_open(b->replay, w->pass - b->clean, w, b->clean ? &b->survey : NULL, err);
     }
     if (status == WM_OK) b->open_pass = w->pass;
     return status;
@@ -242,7 +248,7 @@ static wm_status close_window(void *self, const wmi_window *w, wm_error *err) {
     cuda_backend *b = self;
     if (b->open_pass < 0) return WM_OK;
     b->open_pass = -1;
-    if (w->pass > 0) return wmi_replay_close(b->replay, w->pass - 1, w, err);
+    if (w->pass >= b->clean) return wmi_replay_close(b->replay, w->pass - b->clean, w, err);
     wmi_launches_stop();
     const wm_status status = any_in_runs() ? collect_all(b, err) : WM_OK;
     wmi_launches_clear();
@@ -251,12 +257,12 @@ static wm_status close_window(void *self, const wmi_window *w, wm_error *err) {
 
 static void edge(void *self, const wmi_mark *mark) {
     cuda_backend *b = self;
-    if (b->open_pass > 0) wmi_replay_edge(b->replay, mark);
+    if (b->open_pass >= b->clean) wmi_replay_edge(b->replay, mark);
 }
 
 static bool wants(void *self, int32_t pass, uint32_t config) {
     const cuda_backend *b = self;
-    return pass == 0 || wmi_replay_wants(b->replay, pass - 1, config);
+    return pass < b->clean || wmi_replay_wants(b->replay, pass - b->clean, config);
 }
 
 /* ---- what was read ---- */
@@ -361,7 +367,7 @@ static wm_status drain_records(cuda_backend *b, wmi_drained *out, wm_error *err)
     if (b->joining) return WM_OK;
     if (status == WM_OK) status = add_lost(&out->records, err);
     warn_of_losses(b);
-    if (b->open_pass == 0) start_times(b);
+    if (is_clean(b)) start_times(b);
     return status;
 }
 
@@ -398,7 +404,7 @@ static wm_status drain(void *self, wmi_drained *out, wm_error *err) {
         const wm_status status = hand_over_kept(b, out, err);
         if (status != WM_OK) return status;
     }
-    if (b->open_pass == 0) return drain_records(b, out, err);
+    if (is_clean(b)) return drain_records(b, out, err);
     return b->replay ? drain_readings(b, out, err) : WM_OK;
 }
 

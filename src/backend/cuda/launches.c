@@ -334,6 +334,17 @@ wmi_cuda_context wmi_launches_context(size_t i) {
     return context;
 }
 
+void wmi_launches_meet_current(void) {
+    CUcontext context = NULL;
+    uint32_t id = 0;
+    uint16_t index;
+    wmi_launches_hide();
+    if (wmi_cuda.ctx_current(&context) == CUDA_SUCCESS && context &&
+        wmi_cupti.GetContextId(context, &id) == CUPTI_SUCCESS)
+        (void)wmi_met_context(context, id, &index);
+    wmi_launches_show();
+}
+
 /* ---- the subscription ---- */
 
 static CUptiResult enable_callbacks(void) {

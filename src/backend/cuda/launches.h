@@ -81,6 +81,8 @@ uint64_t wmi_launches_lost(void);
  *  destroyed it since. */
 size_t wmi_launches_contexts(void);
 wmi_cuda_context wmi_launches_context(size_t i);
+/** Meet the context that is current to the calling thread, if there is one, before anything is launched. */
+void wmi_launches_meet_current(void);
 /** Call `ends` when the program destroys a context, while that still lives, on the thread that does it
  *  and inside CUPTI's callback. One for the process. */
 void wmi_launches_on_context_end(void (*ends)(CUcontext context));

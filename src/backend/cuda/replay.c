@@ -144,6 +144,7 @@ static bool watches(const wmi_replay_plan *p) {
 wm_status wmi_replay_open(wmi_replay_plan *p, int32_t pass, const wmi_window *w,
                           const wmi_replay_survey *survey, wm_error *err) {
     wm_status status = WM_OK;
+    if (!survey) wmi_launches_meet_current(); /* what was launched before is not known */
     pthread_mutex_lock(&p->lock);
     if (is_first(p, pass) || !continues(p, pass, w)) status = sequence_begin(p, pass, w, survey, err);
     if (status == WM_OK) status = pass_begin(p, pass, survey, err);

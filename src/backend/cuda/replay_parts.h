@@ -122,7 +122,8 @@ struct wmi_replay_plan {
     wmi_readings ready;
     uint32_t *due; /* configurations that need the fallback */
     size_t due_count, due_cap;
-    bool hung; /* kernels waited for each other: counters are off for good */
+    size_t most; /* kernels in a window, where nothing was learnt before */
+    bool hung;   /* kernels waited for each other: counters are off for good */
     bool warned_of_graphs;
     _Atomic bool warned_of_waiting;
     wmi_replay_watch *watch; /* NULL while no window is open */

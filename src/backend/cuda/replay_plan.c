@@ -183,10 +183,12 @@ static wm_status add_passes(wmi_replay_plan *p, wmi_plan *out, wm_error *err) {
     return add_pass(p, out, (wmi_pass){.optional = true, .edges = true}, &index, err);
 }
 
-static wm_status choose_passes(wmi_replay_plan *p, wm_error *err) {
+static wm_status choose_passes(wmi_replay_plan *p, const wmi_plan *out, wm_error *err) {
     const wmi_replay replay = p->opts.device.replay;
     p->window = WMI_WINDOW_CONFIG;
     p->passes = replay == WMI_REPLAY_KERNEL ? 1 : p->all.config->passes;
+    if (replay == WMI_REPLAY_KERNEL && out->pass_count == 0)
+        p->window = WMI_WINDOW_RUN; /* to learn its size */
     if (replay != WMI_REPLAY_WINDOW) return WM_OK;
     const wm_status status = wmi_replay_split(p, err);
     if (p->split)
@@ -206,7 +208,7 @@ static wm_status fill(wmi_replay_plan *p, const char *const *names, const uint32
     wm_status status = count ? keep_countable(p, names, metric_of, count, out, err) : WM_OK;
     if (status != WM_OK || p->count == 0) return status;
     status = set_of_all(p, err);
-    if (status == WM_OK) status = choose_passes(p, err);
+    if (status == WM_OK) status = choose_passes(p, out, err);
     return status == WM_OK ? add_passes(p, out, err) : status;
 }
 

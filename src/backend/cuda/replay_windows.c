@@ -7,7 +7,7 @@
 #include "base/text.h"
 
 /* Ranges to make room for when nothing is known of a configuration. */
-enum { UNKNOWN_RANGES = 4096, SPARE_RANGES = 16 };
+enum { UNKNOWN_RANGES = 128, SPARE_RANGES = 16 };
 
 void *wmi_replay_room(void *v, size_t n, size_t *cap, size_t size) {
     if (n < *cap) return v;
@@ -62,7 +62,10 @@ typedef struct room {
 
 /* Room in a window is dear, so it is for the most that was seen in a run. */
 static room room_for(const wmi_replay_plan *p, const wmi_replay_survey *survey, size_t context) {
-    if (!survey) return (room){UNKNOWN_RANGES, UNKNOWN_RANGES};
+    if (!survey) {
+        const size_t n = p->most > UNKNOWN_RANGES ? p->most + p->most / 4 : UNKNOWN_RANGES;
+        return (room){n, n};
+    }
     const double runs = p->window == WMI_WINDOW_RUN ? 1.0 : survey->runs;
     const double mean = survey->kernels_in + survey->kernels_out;
     const double more = survey->most > mean && mean > 0 ? survey->most / mean : 1.0;
@@ -310,6 +313,7 @@ wm_status wmi_replay_window_stop(wmi_replay_plan *p, wm_error *err) {
     wmi_launches_stop();
     slots_stop(p);
     const wm_status status = take_shapes(p, err);
+    if (p->shape_count > p->most) p->most = p->shape_count;
     const char *last = p->shape_count ? wmi_intern_name(p->shapes[p->shape_count - 1].name) : "";
     if (p->hung) wmi_replay_warn_of_waiting(&p->opts, &p->warned_of_waiting, stuck ? stuck : last);
     return status;
