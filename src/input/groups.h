@@ -40,7 +40,7 @@ typedef wm_status (*wmi_group_knows)(void *user, const char *name);
  *  name. WM_ENOMEM: *g is to be freed. */
 wm_status wmi_group_choose(wmi_group *g, wmi_group_knows knows, void *user, wm_error *err);
 /** Find and parse the group `name`, in the folders (colon list) of the environment
- *  variable WARPMETER_METRICS, else ../share/warpmeter/metrics beside the
+ *  variable WARPMETER_METRICS, else ../share/warpmeter/metrics or metrics beside the
  *  library, else the folder it was installed to. WM_ENOTFOUND lists the groups there
  *  are. */
 wm_status wmi_group_load(const char *name, wmi_group *out, wm_error *err);

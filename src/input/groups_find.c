@@ -43,9 +43,11 @@ wm_status wmi_group_folders_check(wm_error *err) {
 }
 
 /* PREFIX/lib/libwarpmeter.so, or PREFIX/lib/TRIPLET/libwarpmeter.so as Debian has it;
- * a program that the library is part of, in PREFIX/bin, is served by the first too. */
+ * a program that the library is part of, in PREFIX/bin, is served by the first too. And a Python package
+ * has the folder beside the module that holds the library. */
 static wm_status add_beside_library(wmi_list *folders, bool *added, wm_error *err) {
-    static const char *const up[] = {"/../share/warpmeter/metrics", "/../../share/warpmeter/metrics"};
+    static const char *const up[] = {"/../share/warpmeter/metrics", "/../../share/warpmeter/metrics",
+                                     "/metrics"};
     Dl_info info;
     if (!dladdr((void *)(uintptr_t)&wmi_group_names, &info) || !info.dli_fname) return WM_OK;
     const char *slash = strrchr(info.dli_fname, '/');
