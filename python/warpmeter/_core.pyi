@@ -1,19 +1,24 @@
 """The C core. What is here is a thin cover over include/warpmeter.h, which is the reference:
-names, units and errors are those of the functions named in the docstrings. Every call releases the
-interpreter lock while the core works, but for marks that cannot wait."""
+names, units and errors are those of the functions named in the docstrings. The interpreter lock is
+given up while the core works, waits or calls back; marks and mere look-ups keep it, but for marks that
+may wait for a device. In the main interpreter only: ImportError in others."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from os import PathLike
 from types import TracebackType
-from typing import Any, Literal, TypeVar, final
+from typing import Literal, ParamSpec, TypeVar, final
 
 __version__: str
 
-_F = TypeVar("_F", bound=Callable[..., Any])
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
+_Path = str | bytes | PathLike[str] | PathLike[bytes]
 _Value = bool | int | float | str | None
 
 class Error(Exception):
-    """A failed call. str(e): the message. Base of all exceptions that the core raises, except
-    MemoryError and ValueError (WM_EINVAL and WM_EPARSE)."""
+    """A failed call. str(e): the message. Other exceptions for failures of the core: MemoryError,
+    ValueError (WM_EINVAL, WM_EPARSE) and OSError (WM_EIO, with errno where there is one). Misuse of this
+    cover raises TypeError, ValueError or RuntimeError."""
 
     status: str  # "WM_ENOTFOUND"
 
@@ -23,10 +28,14 @@ class Error(Exception):
 class Annotation:
     """A region, to enter with `with`, any number of times, nested, in any thread; and a decorator.
     Where ignore_failures is set an Exception that leaves it is swallowed (BaseExceptions such as
-    KeyboardInterrupt go on), and the region has no value in that run (wm_abandon_id)."""
+    KeyboardInterrupt go on), and the region has no value in that run (wm_abandon_id). A block that was
+    entered before a run began is not measured in it; one that is left after its run has ended is an
+    error of that run's row, as wm_begin_id says."""
 
-    name: str
-    ignore_failures: bool
+    @property
+    def name(self) -> str: ...
+    @property
+    def ignore_failures(self) -> bool: ...
     def __enter__(self) -> Annotation: ...
     def __exit__(
         self,
@@ -34,47 +43,72 @@ class Annotation:
         value: BaseException | None,
         traceback: TracebackType | None,
     ) -> bool: ...
-    def __call__(self, function: _F) -> _F: ...  # warpmeter.annotation.decorate
+    def __call__(
+        self, function: Callable[_P, _R], /
+    ) -> Callable[_P, _R]: ...  # warpmeter.annotation.decorate
 
 def annotate(name: str, ignore_failures: bool = False) -> Annotation:
-    """The region of that name. Equal arguments give the same object. TypeError, and ValueError
-    for "" and for a name with a NUL."""
+    """The region of that name. Equal arguments give the same object, which is kept for good. TypeError,
+    and ValueError for "" and for a name with a NUL."""
 
 def active() -> bool:
     """Whether a session is taking marks."""
 
 # ---- tables ----
 
+@final
 class Column:
     """One column. Numbers and bools are also a buffer (formats "d", "q", "?"; nulls are 0), so that
-    numpy.asarray(column) copies nothing; the buffer lives as long as any user of it."""
+    numpy.asarray(column) copies nothing; the buffer lives as long as any user of it. Texts have codes
+    and texts instead: numpy.asarray(texts, object)[numpy.asarray(codes)], or a Categorical."""
 
-    name: str
-    unit: str
-    type: Literal["i64", "f64", "str", "bool"]
-    null_count: int
-    valid: memoryview | None  # "?", for each row whether it has a value; None: all have
+    @property
+    def name(self) -> str: ...
+    @property
+    def unit(self) -> str: ...
+    @property
+    def type(self) -> Literal["i64", "f64", "str", "bool"]: ...
+    @property
+    def null_count(self) -> int: ...
+    @property
+    def valid(self) -> memoryview | None: ...  # "?", whether each row has a value; None: all have
+    @property
+    def codes(self) -> memoryview | None: ...  # "i", number in texts of each row, -1 for a null
+    @property
+    def texts(self) -> tuple[str, ...] | None: ...  # each once, in the order of their coming
     def __len__(self) -> int: ...
     def __getitem__(self, row: int) -> _Value: ...  # None for a null; negative rows as in a list
+    def __iter__(self) -> Iterator[_Value]: ...
+    def __buffer__(self, flags: int, /) -> memoryview: ...  # BufferError for texts
     def to_list(self) -> list[_Value]: ...  # equal texts are one object
 
 @final
 class RawTable:
     """wm_table: it does not change. Reading is safe in any thread."""
 
-    kind: str
-    num_rows: int
-    column_names: list[str]
-    context: dict[str, _Value]
-    @staticmethod
-    def read(path: str, format: str | None = None) -> RawTable: ...  # wm_table_read; OSError for WM_EIO
-    def column(self, name: str | int) -> Column: ...  # KeyError, IndexError
-    def reason(self, row: int, name: str | int) -> str: ...  # slug of a null; "" where there is a value
-    def write(self, path: str, format: str | None = None) -> None: ...  # wm_table_write; OSError
-    def text(self, format: str = "text", width: int = 0, unicode: bool = True, color: bool = False) -> str: ...
-    def select(self, columns: str | None = None, sort: str | None = None, filter: str | None = None) -> RawTable: ...
-    def compare(self, contender: RawTable, threshold: float = 0.01) -> RawTable: ...  # self is the baseline
-    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...  # wm_table_arrow
+    @property
+    def kind(self) -> str: ...
+    @property
+    def num_rows(self) -> int: ...
+    @property
+    def column_names(self) -> list[str]: ...
+    @property
+    def context(self) -> dict[str, _Value]: ...
+    @classmethod
+    def read(cls, path: _Path, format: str | None = None) -> RawTable: ...  # wm_table_read; OSError
+    def column(self, name: str | int, /) -> Column: ...  # KeyError, IndexError
+    def reason(self, row: int, name: str | int, /) -> str: ...  # slug of a null; "" for a value
+    def write(self, path: _Path, format: str | None = None) -> None: ...  # wm_table_write; OSError
+    def text(
+        self, format: str = "text", width: int = 0, unicode: bool = True, color: bool = False
+    ) -> str: ...
+    def select(
+        self, columns: str | None = None, sort: str | None = None, filter: str | None = None
+    ) -> RawTable: ...
+    def compare(self, contender: RawTable, threshold: float = 0.01) -> RawTable:
+        """wm_table_compare; self is the baseline."""
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        """wm_table_arrow, as a capsule; a requested schema is passed over."""
 
 # ---- sessions and sweeps ----
 
@@ -83,7 +117,8 @@ Log = Callable[[int, str], None]  # level 0 error, 1 warning, 2 info, 3 debug; a
 @final
 class Session:
     """wm_session. `log` may be called in any thread; what it raises is reported as unraisable.
-    start and stop: each pair is a run; `metrics`, `by_entry` and `name` are for them."""
+    start and stop: each pair is a run; `metrics`, `by_entry` and `name` are for them. A session and its
+    sweeps take one call at a time, and none in a child of fork: RuntimeError."""
 
     def __init__(
         self,
@@ -103,14 +138,20 @@ class Session:
 
 @final
 class Step:
-    """wm_step: what is due. Valid while it is at hand."""
+    """wm_step: a call that was made."""
 
-    config: int
-    config_key: str
-    run: int
-    pass_: int
-    warmup: bool
-    first_pass: bool
+    @property
+    def config(self) -> int: ...
+    @property
+    def config_key(self) -> str: ...
+    @property
+    def run(self) -> int: ...
+    @property
+    def pass_(self) -> int: ...
+    @property
+    def warmup(self) -> bool: ...
+    @property
+    def first_pass(self) -> bool: ...
 
 # metric, values and weights_ns (wm_benchmark.combine); not finite: no value
 Combine = Callable[[str, list[float], list[float]], float]
@@ -118,9 +159,9 @@ Combine = Callable[[str, list[float], list[float]], float]
 @final
 class Sweep:
     """wm_sweep of one Python function. options: as on a benchmark's command line,
-    ["--runs", "5", "--metrics", "time"]. `combine` is called in a step; what it raises makes the value
-    null, and is raised by run() at the end of that step.
-    ValueError (what is wrong with an option), Error."""
+    ["--runs", "5", "--metrics", "time"]. `combine` is called in a step, or, for counters, when the
+    configuration ends; what it raises makes the value null, and is raised by run() at the end of that
+    step, or of the next one. ValueError (what is wrong with an option), Error."""
 
     def __init__(
         self, session: Session, name: str, options: Sequence[str] = (), combine: Combine | None = None
@@ -135,22 +176,31 @@ class Sweep:
         on_step: Callable[[Step], None] | None = None,
     ) -> None:
         """Call the function as often as the core says, with the arguments (and keywords) of each
-        configuration, by its number. on_step is called before each call, outside what is measured. What the function
-        or on_step raises ends the sweep (the configuration fails) and is raised; signals are handled
-        between calls. What was measured so far stays in the session. Once only."""
-    calls: int  # made so far, warm-ups and all passes
-    returned: bool  # some call returned something else than None
+        configuration, by its number. on_step is called after each call, when its measurement has ended
+        and is kept. What the function raises fails the configuration, ends the sweep and is raised; what
+        on_step raises ends the sweep and is raised. Signals are handled between calls. What was measured
+        so far stays in the session. Once only (RuntimeError). ValueError for a configuration without
+        arguments, once it is due."""
+    @property
+    def calls(self) -> int: ...  # made so far, warm-ups and all passes
+    @property
+    def returned(self) -> bool: ...  # some call returned something else than None
     def config_keys(self) -> list[str]: ...  # by number, of those that had a step; "" else
     def put(
         self, config: int, run: int, region: str | None, metric: str, value: float | None, unit: str = ""
-    ) -> None: ...  # wm_sweep_put; None: a null, "not-finite"
+    ) -> None:
+        """wm_sweep_put. None, and a number that is not finite, is a null, "not-finite"."""
+    def close(self) -> None:
+        """Give back what the sweep holds of a device (profiler, records), without waiting for its last
+        reference: a traceback keeps those for long. run, put and plan raise RuntimeError then."""
 
 # During a call of the function, in the thread that makes it (RuntimeError elsewhere):
 def record(metric: str, value: float, unit: str = "") -> None: ...  # wm_record
 def add_flops(region: str | None, count: float) -> None: ...
 def add_bytes(region: str | None, count: float) -> None: ...
 def add_items(region: str | None, count: float) -> None: ...
-def skip(why: str) -> None: ...  # wm_skip: the configuration is left out; the function should return
+def skip(why: str, /) -> None:
+    """wm_skip: the configuration is left out; the function should return."""
 
 # ---- the machine ----
 
