@@ -57,8 +57,12 @@ void wmi_si_text(double x, const char *unit, bool unicode, wmi_buf *out);
 void wmi_json_string(wmi_buf *b, const char *s);
 /** In place; returns the new length. */
 size_t wmi_json_unescape(char *s);
+/** Append a value as JSON; a null is null. */
+void wmi_json_value(wmi_buf *b, wm_value v);
 /** Length of the valid UTF-8 sequence at s (1..4), 0 if invalid. n is what is left. */
 size_t wmi_utf8_len(const char *s, size_t n);
+/** Append a text with U+FFFD in place of each byte that is not part of valid UTF-8. */
+void wmi_utf8_replace(wmi_buf *b, const char *s);
 /** Columns that s takes on a terminal (combining marks 0, wide characters 2, bytes
  *  that are not UTF-8 one each). */
 size_t wmi_text_width(const char *s);

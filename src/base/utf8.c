@@ -18,3 +18,18 @@ size_t wmi_utf8_len(const char *s, size_t n) {
         if ((p[i] & 0xc0) != 0x80) return 0;
     return len;
 }
+
+void wmi_utf8_replace(wmi_buf *b, const char *s) {
+    static const char replacement[] = "\xef\xbf\xbd";
+    const size_t n = strlen(s);
+    size_t begin = 0, end = 0;
+    while (end < n) {
+        const size_t len = wmi_utf8_len(s + end, n - end);
+        end += len;
+        if (len) continue;
+        wmi_buf_add(b, s + begin, end - begin);
+        wmi_buf_str(b, replacement);
+        begin = ++end;
+    }
+    wmi_buf_add(b, s + begin, end - begin);
+}

@@ -2,29 +2,10 @@
  * can be compared and cut by line. */
 #include "sink/json.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "sink/sink.h"
-
-/* The sign of a zero survives only with a point: "-0" reads back as an integer. */
-static void put_double(wmi_buf *b, double x) {
-    char text[WMI_NUMBER_MAX];
-    size_t n = wmi_number_text(x, text);
-    wmi_buf_add(b, text, n);
-    if (strcmp(text, "-0") == 0) wmi_buf_str(b, ".0");
-}
-
-void wmi_json_value(wmi_buf *b, wm_value v) {
-    switch (v.type) {
-    case WM_NULL: wmi_buf_str(b, "null"); break;
-    case WM_I64: wmi_buf_printf(b, "%" PRId64, v.as.i64); break;
-    case WM_F64: put_double(b, v.as.f64); break;
-    case WM_STR: wmi_json_string(b, v.as.str); break;
-    case WM_BOOL: wmi_buf_str(b, v.as.b ? "true" : "false"); break;
-    }
-}
 
 const char *wmi_json_type(wm_type type) {
     switch (type) {

@@ -8,8 +8,6 @@
 #define WMI_JSON_CONTEXT "warpmeter/context"
 enum { WMI_JSON_VERSION = 1, WMI_COLUMNS_MAX = 4096 };
 
-/** One value as JSON; a null is null. */
-void wmi_json_value(wmi_buf *b, wm_value v);
 /** An object up to and without its closing brace: schema, version, kind, context
  *  and columns. */
 void wmi_json_head(wmi_buf *b, const wm_table *t, const char *schema);

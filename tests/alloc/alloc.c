@@ -3,6 +3,7 @@
  * allocation failed must say so with a status and a message, crash nowhere and leave everything fit to
  * be destroyed. Leaks are for the address sanitizer to find. jansson's allocations are
  * left alone: its parser asserts that they succeed. */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +11,7 @@
 
 #include "alloc/failing.h"
 #include "input/groups.h"
+#include "table/arrow.h"
 #include "table/reduce.h"
 
 /* What the scenarios work on. */
@@ -167,6 +169,31 @@ static wm_status compare_self(world *w, wm_error *err) {
     return wm_table_compare(w->table, w->table, NULL, &w->other, err);
 }
 
+/* As a consumer asks: for the schema, for the batch. */
+static wm_status arrow_read(struct ArrowArrayStream *stream, wm_error *err) {
+    struct ArrowSchema schema = {0};
+    struct ArrowArray batch = {0};
+    int failed = stream->get_schema(stream, &schema);
+    if (!failed) failed = stream->get_next(stream, &batch);
+    wm_status s = WM_OK;
+    if (failed) {
+        const char *why = stream->get_last_error(stream);
+        s = failed == ENOMEM && why ? wmi_error_set(err, WM_ENOMEM, 0, "%s", why) : WM_EIO;
+    }
+    if (schema.release) schema.release(&schema);
+    if (batch.release) batch.release(&batch);
+    return s;
+}
+
+static wm_status arrow(world *w, wm_error *err) {
+    struct ArrowArrayStream stream;
+    wm_status s = wm_table_arrow(w->table, &stream, err);
+    if (s != WM_OK) return s;
+    s = arrow_read(&stream, err);
+    stream.release(&stream);
+    return s;
+}
+
 /* What a device did in a region: more names than have room, more records than a chunk. */
 static wm_status device_fill(wmi_samples *samples) {
     enum { NAMES = 40, RECORDS = 1500 };
@@ -246,6 +273,7 @@ static const scenario scenarios[] = {
     {"read", measure_and_write, read_files, {WM_ENOMEM}},
     {"select", measure, select_rows, {WM_ENOMEM}},
     {"compare", measure, compare_self, {WM_ENOMEM}},
+    {"arrow", measure, arrow, {WM_ENOMEM}},
     {"doctor", NULL, doctor, {WM_ENOMEM}},
     {"metrics", NULL, metrics, {WM_ENOMEM}},
     {"device", NULL, device, {WM_ENOMEM}},

@@ -125,6 +125,25 @@ static void utf8_is_judged_by_its_code_point(void **state) {
     }
 }
 
+static void assert_replaced(const char *text, const char *expected) {
+    wmi_buf b = WMI_BUF_INIT;
+    wmi_buf_str(&b, "<");
+    wmi_utf8_replace(&b, text);
+    assert_string_equal(b.data + 1, expected);
+    assert_int_equal(b.len, strlen(expected) + 1);
+    wmi_buf_free(&b);
+}
+
+static void bytes_that_are_no_utf8_are_replaced(void **state) {
+    (void)state;
+    assert_replaced("", "");
+    assert_replaced("plain \u00b5", "plain \u00b5");
+    assert_replaced("\xff", "\ufffd");
+    assert_replaced("a\xe2\x82z", "a\ufffd\ufffdz");
+    assert_replaced("\xf0\x9f\x92\xa1\xf0\x9f\x92", "\U0001f4a1\ufffd\ufffd\ufffd");
+    assert_replaced("\xc0\xaf\u00e9", "\ufffd\ufffd\u00e9");
+}
+
 static void widths_are_those_of_a_terminal(void **state) {
     (void)state;
     assert_int_equal(wmi_text_width(""), 0);
@@ -146,6 +165,7 @@ int main(void) {
         cmocka_unit_test(running_out_keeps_what_was_there),
         cmocka_unit_test(copies_end_where_asked),
         cmocka_unit_test(utf8_is_judged_by_its_code_point),
+        cmocka_unit_test(bytes_that_are_no_utf8_are_replaced),
         cmocka_unit_test(widths_are_those_of_a_terminal),
     };
     return cmocka_run_group_tests_name("text", tests, NULL, NULL);
