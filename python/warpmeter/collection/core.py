@@ -1,0 +1,5 @@
+"""What a call of a decorated function returns."""
+
+from ..results import ProfileResults
+
+__all__ = ["ProfileResults"]

@@ -1,0 +1,3 @@
+"""Whether Tool.CUPTI can be used. It always can: the core opens libcupti when needed."""
+
+CUPTI_AVAILABLE = True

@@ -1,0 +1,3 @@
+from warpmeter.analyze import ignore_failures, kernel, plot
+
+__all__ = ["ignore_failures", "kernel", "plot"]

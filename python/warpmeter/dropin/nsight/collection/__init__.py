@@ -1,0 +1,3 @@
+from . import core, cupti, ncu
+
+__all__ = ["core", "cupti", "ncu"]

@@ -1,0 +1,3 @@
+from warpmeter.collection.core import ProfileResults
+
+__all__ = ["ProfileResults"]

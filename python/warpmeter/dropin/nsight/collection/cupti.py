@@ -1,0 +1,3 @@
+from warpmeter.collection.cupti import CUPTI_AVAILABLE
+
+__all__ = ["CUPTI_AVAILABLE"]

@@ -1,0 +1,13 @@
+from warpmeter.exceptions import (
+    CoolingTimeoutError,
+    NCUNotAvailableError,
+    ProfilerException,
+    ThermalControlError,
+)
+
+__all__ = [
+    "CoolingTimeoutError",
+    "NCUNotAvailableError",
+    "ProfilerException",
+    "ThermalControlError",
+]

@@ -1,0 +1,3 @@
+from warpmeter.experimental import collect
+
+__all__ = ["collect"]

@@ -1,0 +1,3 @@
+from warpmeter.info_collector import CollectionScope, InfoCollector
+
+__all__ = ["CollectionScope", "InfoCollector"]

@@ -1,0 +1,3 @@
+from warpmeter.tools import Tool, activate, deactivate, get_active_tool
+
+__all__ = ["Tool", "activate", "deactivate", "get_active_tool"]

@@ -1,0 +1,3 @@
+from warpmeter.utils import VerbosityLevel, col_panel, row_panel
+
+__all__ = ["VerbosityLevel", "col_panel", "row_panel"]

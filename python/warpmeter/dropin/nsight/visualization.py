@@ -1,0 +1,4 @@
+raise ImportError(
+    "nsight.visualization is not in warpmeter: it draws no plots",
+    name=__name__,
+)
