@@ -1,7 +1,7 @@
 """The C core. What is here is a thin cover over include/warpmeter.h, which is the reference:
 names, units and errors are those of the functions named in the docstrings. The interpreter lock is
-given up while the core works, waits or calls back; marks and mere look-ups keep it, but for marks that
-may wait for a device. In the main interpreter only: ImportError in others."""
+given up while the core works, waits or calls back; marks and mere look-ups keep it, but for marks
+that may wait for a device. In the main interpreter only: ImportError in others."""
 
 from collections.abc import Callable, Iterator, Sequence
 from os import PathLike
@@ -17,8 +17,8 @@ _Value = bool | int | float | str | None
 
 class Error(Exception):
     """A failed call. str(e): the message. Other exceptions for failures of the core: MemoryError,
-    ValueError (WM_EINVAL, WM_EPARSE) and OSError (WM_EIO, with errno where there is one). Misuse of this
-    cover raises TypeError, ValueError or RuntimeError."""
+    ValueError (WM_EINVAL, WM_EPARSE) and OSError (WM_EIO, with errno where there is one). Misuse
+    of this cover raises TypeError, ValueError or RuntimeError."""
 
     status: str  # "WM_ENOTFOUND"
 
@@ -28,9 +28,9 @@ class Error(Exception):
 class Annotation:
     """A region, to enter with `with`, any number of times, nested, in any thread; and a decorator.
     Where ignore_failures is set an Exception that leaves it is swallowed (BaseExceptions such as
-    KeyboardInterrupt go on), and the region has no value in that run (wm_abandon_id). A block that was
-    entered before a run began is not measured in it; one that is left after its run has ended is an
-    error of that run's row, as wm_begin_id says."""
+    KeyboardInterrupt go on), and the region has no value in that run (wm_abandon_id). A block that
+    was entered before a run began is not measured in it; one that is left after its run has ended
+    is an error of that run's row, as wm_begin_id says."""
 
     @property
     def name(self) -> str: ...
@@ -48,8 +48,8 @@ class Annotation:
     ) -> Callable[_P, _R]: ...  # warpmeter.annotation.decorate
 
 def annotate(name: str, ignore_failures: bool = False) -> Annotation:
-    """The region of that name. Equal arguments give the same object, which is kept for good. TypeError,
-    and ValueError for "" and for a name with a NUL."""
+    """The region of that name. Equal arguments give the same object, which is kept for good.
+    TypeError, and ValueError for "" and for a name with a NUL."""
 
 def active() -> bool:
     """Whether a session is taking marks."""
@@ -58,9 +58,10 @@ def active() -> bool:
 
 @final
 class Column:
-    """One column. Numbers and bools are also a buffer (formats "d", "q", "?"; nulls are 0), so that
-    numpy.asarray(column) copies nothing; the buffer lives as long as any user of it. Texts have codes
-    and texts instead: numpy.asarray(texts, object)[numpy.asarray(codes)], or a Categorical."""
+    """One column. Numbers and bools are also a buffer (formats "d", "q", "?"; nulls are 0), so
+    that numpy.asarray(column) copies nothing; the buffer lives as long as any user of it. Texts
+    have codes and texts instead: numpy.asarray(texts, object)[numpy.asarray(codes)], or a
+    Categorical."""
 
     @property
     def name(self) -> str: ...
@@ -117,8 +118,8 @@ Log = Callable[[int, str], None]  # level 0 error, 1 warning, 2 info, 3 debug; a
 @final
 class Session:
     """wm_session. `log` may be called in any thread; what it raises is reported as unraisable.
-    start and stop: each pair is a run; `metrics`, `by_entry` and `name` are for them. A session and its
-    sweeps take one call at a time, and none in a child of fork: RuntimeError."""
+    start and stop: each pair is a run; `metrics`, `by_entry` and `name` are for them. A session
+    and its sweeps take one call at a time, and none in a child of fork: RuntimeError."""
 
     def __init__(
         self,
@@ -158,15 +159,21 @@ Combine = Callable[[str, list[float], list[float]], float]
 
 @final
 class Sweep:
-    """wm_sweep of one Python function. options: as on a benchmark's command line,
-    ["--runs", "5", "--metrics", "time"]. `combine` is called in a step, or, for counters, when the
-    configuration ends; what it raises makes the value null, and is raised by run() at the end of that
-    step, or of the next one. ValueError (what is wrong with an option), Error."""
+    """wm_sweep of one Python function. options: as on a benchmark's command line, ["--runs", "5",
+    "--metrics", "time"]. `combine` is called in a step, or, for counters, when the configuration
+    ends; what it raises makes the value null, and is raised by run() at the end of that step, or
+    of the next one. ValueError (what is wrong with an option), Error."""
 
     def __init__(
-        self, session: Session, name: str, options: Sequence[str] = (), combine: Combine | None = None
+        self,
+        session: Session,
+        name: str,
+        options: Sequence[str] = (),
+        combine: Combine | None = None,
     ) -> None: ...
-    def add_config(self, names: Sequence[str], values: Sequence[bool | int | float | str]) -> None: ...
+    def add_config(
+        self, names: Sequence[str], values: Sequence[bool | int | float | str]
+    ) -> None: ...
     def plan(self) -> RawTable: ...
     def run(
         self,
@@ -176,23 +183,30 @@ class Sweep:
         on_step: Callable[[Step], None] | None = None,
     ) -> None:
         """Call the function as often as the core says, with the arguments (and keywords) of each
-        configuration, by its number. on_step is called after each call, when its measurement has ended
-        and is kept. What the function raises fails the configuration, ends the sweep and is raised; what
-        on_step raises ends the sweep and is raised. Signals are handled between calls. What was measured
-        so far stays in the session. Once only (RuntimeError). ValueError for a configuration without
-        arguments, once it is due."""
+        configuration, by its number. on_step is called after each call, when its measurement has
+        ended and is kept. What the function raises fails the configuration, ends the sweep and is
+        raised; what on_step raises ends the sweep and is raised. Signals are handled between
+        calls. What was measured so far stays in the session. Once only (RuntimeError). ValueError
+        for a configuration without arguments, once it is due."""
     @property
     def calls(self) -> int: ...  # made so far, warm-ups and all passes
     @property
     def returned(self) -> bool: ...  # some call returned something else than None
     def config_keys(self) -> list[str]: ...  # by number, of those that had a step; "" else
     def put(
-        self, config: int, run: int, region: str | None, metric: str, value: float | None, unit: str = ""
+        self,
+        config: int,
+        run: int,
+        region: str | None,
+        metric: str,
+        value: float | None,
+        unit: str = "",
     ) -> None:
         """wm_sweep_put. None, and a number that is not finite, is a null, "not-finite"."""
     def close(self) -> None:
-        """Give back what the sweep holds of a device (profiler, records), without waiting for its last
-        reference: a traceback keeps those for long. run, put and plan raise RuntimeError then."""
+        """Give back what the sweep holds of a device (profiler, records), without waiting for its
+        last reference: a traceback keeps those for long. run, put and plan raise RuntimeError
+        then."""
 
 # During a call of the function, in the thread that makes it (RuntimeError elsewhere):
 def record(metric: str, value: float, unit: str = "") -> None: ...  # wm_record
