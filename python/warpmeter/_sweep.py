@@ -1,0 +1,310 @@
+"""One call of a decorated function: a sweep of the core in which the function is the step."""
+
+from __future__ import annotations
+
+import re
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from . import _core, _runs
+from ._backend import Choice, choose, plain
+from ._combine import Fold, Target, option
+from ._configs import Parameters, core_configs
+from ._derive import Derived, check_arity, derive
+from ._measured import Measured
+from ._settings import Settings
+from .exceptions import ProfilerException
+from .utils import VerbosityLevel
+
+if TYPE_CHECKING:
+    from ._core import Step
+
+Function = Callable[..., object]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What was measured, and what is to be said of it."""
+
+    measured: Measured
+    returned: bool
+    """Some call of the function returned something."""
+    several_kernels: dict[str, str]
+    """The kernels of regions that have no value because there were several, by region."""
+
+
+class Call:
+    """One call of a decorated function, ready to run. In one thread.
+
+    ProfilerException: it cannot be measured so, or another measurement is under way. ValueError:
+    derive_metric takes other arguments, or the active tool does not measure that."""
+
+    def __init__(
+        self,
+        function: Function,
+        parameters: Parameters,
+        configs: Sequence[tuple[object, ...]],
+        settings: Settings,
+    ) -> None:
+        self._function = function
+        self._name = str(getattr(function, "__name__", type(function).__name__))
+        self._parameters = parameters
+        self._configs = configs
+        self._settings = settings
+        if _core.active():
+            raise ProfilerException(self._busy())
+        self._choice = choose(settings)
+        how = settings.combine_kernel_metrics
+        self._fold = Fold(how) if callable(how) else None
+        try:
+            self._prepare()
+        except (_core.Error, ValueError) as error:
+            raise ProfilerException(plain(error)) from error
+        self._read = tuple(map(str, self._plan.column("metric").to_list()))
+        if settings.derive_metric is not None:
+            read = [self._choice.shown.get(name, name) for name in self._read]
+            check_arity(settings.derive_metric, read, parameters.names)
+
+    def _prepare(self) -> None:
+        on_gpu = self._choice.backend == "cuda"
+        self._session = _core.Session(log=self._log, keep_records=on_gpu)
+        options = core_options(self._settings, self._choice)
+        self._sweep = _core.Sweep(self._session, self._name, options, self._fold)
+        for names, values in core_configs(self._parameters.names, self._configs):
+            self._sweep.add_config(names, values)
+        self._plan = self._sweep.plan()
+
+    def _busy(self) -> str:
+        return (
+            f"{self._name} cannot be measured now: another measurement is under way in this process,"
+            " maybe of a function that calls this one"
+        )
+
+    def run(self) -> Outcome:
+        """Measure. What the function raises, or another that the caller gave, is raised;
+        measured_so_far() has what was measured until then."""
+        self._announce()
+        self._step_through()
+        self._announce_more()
+        if self._fold:
+            self._fold.put(
+                self._read, self._target(), self._session.samples(), self._session.kernels()
+            )
+            self._fold = None
+        measured = self.measured(self._derive())
+        return Outcome(measured, self._sweep.returned, several_kernels(measured))
+
+    def close(self) -> None:
+        """Give back what is held of a device."""
+        self._sweep.close()
+
+    # ---- running ----
+
+    def _step_through(self) -> None:
+        arguments = [self._parameters.arguments(config) for config in self._configs]
+        progress = None if self._settings.silent else _Progress.on_terminal(self._calls("max"))
+        _runs.begin()
+        try:
+            self._sweep.run(
+                self._function,
+                [positional for positional, _ in arguments],
+                [keywords for _, keywords in arguments],
+                progress.step if progress else _next_run,
+            )
+        except _core.Error as error:
+            if error.__traceback__ and error.__traceback__.tb_next:  # the function's own
+                raise
+            busy = error.status == "WM_EBUSY"
+            raise ProfilerException(self._busy() if busy else plain(error)) from error
+        finally:
+            _runs.end()
+            if progress:
+                progress.end()
+
+    def _target(self) -> Target:
+        keys = enumerate(self._sweep.config_keys())
+        return Target(self._sweep, self._name, {key: number for number, key in keys if key})
+
+    def _derive(self) -> Derived:
+        function = self._settings.derive_metric
+        if function is None:
+            return Derived()
+        results, samples = self._session.table(), self._session.samples()
+        return derive(function, self._read, self._configs, self._target(), results, samples)
+
+    # ---- what was measured ----
+
+    def measured_so_far(self) -> Measured | None:
+        """After an exception. None: kernels are not combined yet, so there are no values."""
+        return None if self._fold else self.measured(Derived())
+
+    def measured(self, derived: Derived) -> Measured:
+        results = self._session.table()
+        shown = self._choice.shown
+        found = (str(name) for name in results.column("metric").to_list() if name is not None)
+        metrics = dict.fromkeys([*self._read, *found])
+        return Measured(
+            results,
+            self._session.samples(),
+            self._session.kernels(),
+            self._name,
+            self._parameters.names,
+            self._configs,
+            self._target().numbers,
+            tuple(shown.get(name, name) for name in metrics if name not in derived.names),
+            shown,
+            tuple(derived.names),
+            frozenset(derived.unitless),
+            self._settings.normalize_against,
+            self._choice.replay == "range",
+        )
+
+    # ---- what is said ----
+
+    def _log(self, level: int, line: str) -> None:
+        if self._settings.silent:
+            return
+        if level <= 1:
+            kind = "warning" if level else "error"
+            print(f"warpmeter: {kind}: {plain(line)}", file=sys.stderr)
+        elif self._settings.verbosity >= VerbosityLevel.DEBUG:
+            print(f"warpmeter: {plain(line)}")
+
+    def _calls(self, which: str) -> int:
+        return int(self._plan.context[f"calls_{which}"] or 0)
+
+    def _calls_of_runs(self) -> int:
+        runs = int(self._plan.context["runs_min"] or 0) + self._settings.warmup
+        return len(self._configs) * runs
+
+    def _announce(self) -> None:
+        if self._settings.silent:
+            return
+        if self._choice.why_cpu:
+            print(
+                f"warpmeter: measuring the CPU, as there is no GPU to measure: {self._choice.why_cpu}"
+            )
+        added = self._calls("min") - self._calls_of_runs()
+        more = f"; {_count(added, 'call')} more, for passes that read counters" if added else ""
+        print(f"warpmeter: {self._name}: {self._extent()}, {self._choice.backend}{more}")
+        if self._settings.verbosity >= VerbosityLevel.DEBUG:
+            print(self._plan.text(), end="")
+
+    def _extent(self) -> str:
+        runs = _count(self._settings.runs, "run")
+        if self._settings.finds_runs:
+            runs = "as many runs as it takes"
+        return f"{_count(len(self._configs), 'configuration')}, {runs} each"
+
+    def _announce_more(self) -> None:
+        """Calls that became due on the way."""
+        planned = self._calls("min")
+        if self._settings.silent or self._settings.finds_runs or self._sweep.calls <= planned:
+            return
+        added = self._sweep.calls - planned
+        print(f"warpmeter: {self._name}: {_count(added, 'call')} more than planned, for counters")
+
+
+def _next_run(_: Step) -> None:
+    _runs.begin()
+
+
+def _count(n: int, what: str) -> str:
+    return f"{n:,} {what}{'' if n == 1 else 's'}"
+
+
+# ---- the core's options ----
+
+
+def core_options(settings: Settings, choice: Choice) -> list[str]:
+    """As on a benchmark's command line."""
+    given: dict[str, str | None] = {
+        "metrics": ",".join(choice.metrics),
+        "warmup": str(settings.warmup),
+        "order": settings.order,
+        "scope": settings.scope,
+        "cache-control": "all" if choice.cold else "none",
+        "replay": choice.replay,
+        "first-launch": "keep",
+        "counter-runs": None if settings.counter_runs is None else str(settings.counter_runs),
+        "combine": option(settings, choice),
+        "ignore-kernels": ",".join(map(_pattern, settings.ignore_kernel_list or ())) or None,
+        "normalize-against": settings.normalize_against or None,
+        **_runs_options(settings),
+    }
+    return [f"--{name}={value}" for name, value in given.items() if value is not None]
+
+
+def _runs_options(settings: Settings) -> dict[str, str | None]:
+    if not settings.finds_runs:
+        return {"runs": str(settings.runs)}
+    seconds = settings.min_time
+    return {
+        "min-runs": str(settings.runs) if settings.runs > 1 else None,
+        "min-time": None if seconds is None else f"{max(1, round(seconds * 1e9))}ns",
+        "max-noise": _ratio(settings.max_noise),
+        "target-ci": _ratio(settings.target_ci),
+    }
+
+
+def _ratio(value: float | None) -> str | None:
+    return None if value is None else f"{value:.15f}"
+
+
+def _pattern(kernel: str) -> str:
+    """A shell pattern for that name alone; a comma, which parts patterns, is any character."""
+    return re.sub(r"([*?\[\]\\])", r"\\\1", kernel).replace(",", "?")
+
+
+# ---- several kernels ----
+
+
+def several_kernels(measured: Measured) -> dict[str, str]:
+    """Names of the kernels of regions that have no value because there were several, by region."""
+    samples, results = measured.samples, measured.results
+    reasons, regions = samples.column("reason").to_list(), samples.column("region").to_list()
+    pairs = zip(reasons, regions, strict=True)
+    found = {str(region) for reason, region in pairs if reason == "several-kernels"}
+    rows = results.column("region").to_list(), results.column("kernel").to_list()
+    named: dict[str, dict[str, None]] = {}
+    for region, kernels in zip(*rows, strict=True):
+        if region in found and kernels:
+            named.setdefault(str(region), {}).update(dict.fromkeys(str(kernels).split(", ")))
+    return {region: ", ".join(names) for region, names in named.items()}
+
+
+# ---- progress ----
+
+
+class _Progress:
+    """A line on a terminal that says how many calls were made."""
+
+    _EVERY_S = 0.1
+
+    def __init__(self, calls: int) -> None:
+        self._calls = calls
+        self._made = 0
+        self._due = 0.0
+
+    @classmethod
+    def on_terminal(cls, calls: int) -> _Progress | None:
+        return cls(calls) if sys.stdout.isatty() else None
+
+    def step(self, step: Step) -> None:
+        _runs.begin()
+        self._made += 1
+        now = time.monotonic()
+        if now < self._due:
+            return
+        self._due = now + self._EVERY_S
+        self._show(f"call {self._made} of {self._calls}: {step.config_key}"[:78])
+
+    def end(self) -> None:
+        self._show("")
+
+    def _show(self, text: str) -> None:
+        sys.stdout.write(f"\r\x1b[K{text}")
+        sys.stdout.flush()

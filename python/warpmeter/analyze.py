@@ -1,0 +1,315 @@
+"""Measure a function over configurations: the decorator `kernel`."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import itertools
+import os
+import tempfile
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, Literal, NoReturn, TypeAlias, overload
+
+from ._configs import Parameters, bind
+from ._files import write_csv
+from ._measured import Measured
+from ._settings import (
+    DEFAULT_METRICS,
+    Backend,
+    CacheControl,
+    ClockControl,
+    Collector,
+    Combine,
+    Derive,
+    Order,
+    ReplayMode,
+    Scope,
+    Settings,
+    ThermalMode,
+)
+from ._sweep import Call, Function, Outcome
+from .exceptions import ProfilerException, SeveralKernelsError
+from .results import ProfileResults
+from .utils import VerbosityLevel
+
+__all__ = ["ignore_failures", "kernel", "plot"]
+
+Profiled: TypeAlias = Callable[..., ProfileResults]
+"""A decorated function: it takes (*args, configs=None) and returns what was measured."""
+
+
+@overload
+def kernel(_func: Function) -> Profiled: ...
+@overload
+def kernel(
+    _func: None = None,
+    *,
+    configs: Iterable[Any] | None = None,
+    runs: int = 1,
+    derive_metric: Derive | None = None,
+    normalize_against: str | None = None,
+    verbosity: VerbosityLevel = VerbosityLevel.INFO,
+    metrics: Sequence[str] = DEFAULT_METRICS,
+    ignore_kernel_list: Sequence[str] | None = None,
+    clock_control: ClockControl = "none",
+    cache_control: CacheControl = "all",
+    replay_mode: ReplayMode = "auto",
+    thermal_mode: ThermalMode = "auto",
+    thermal_wait: int | None = None,
+    thermal_cont: int | None = None,
+    thermal_timeout: int | None = None,
+    thermal_device: int | None = None,
+    combine_kernel_metrics: Combine = None,
+    output_prefix: str | os.PathLike[str] | None = None,
+    output_csv: bool = False,
+    info_collectors: Sequence[Collector] | None = None,
+    counter_runs: int | None = None,
+    order: Order = "sequential",
+    min_time: float | None = None,
+    max_noise: float | None = None,
+    target_ci: float | None = None,
+    scope: Scope = "process",
+    warmup: int = 0,
+    backend: Backend = "auto",
+) -> Callable[[Function], Profiled]: ...
+def kernel(
+    _func: Function | None = None,
+    *,
+    configs: Iterable[Any] | None = None,
+    runs: int = 1,
+    derive_metric: Derive | None = None,
+    normalize_against: str | None = None,
+    verbosity: VerbosityLevel = VerbosityLevel.INFO,
+    metrics: Sequence[str] = DEFAULT_METRICS,
+    ignore_kernel_list: Sequence[str] | None = None,
+    clock_control: ClockControl = "none",
+    cache_control: CacheControl = "all",
+    replay_mode: ReplayMode = "auto",
+    thermal_mode: ThermalMode = "auto",
+    thermal_wait: int | None = None,
+    thermal_cont: int | None = None,
+    thermal_timeout: int | None = None,
+    thermal_device: int | None = None,
+    combine_kernel_metrics: Combine = None,
+    output_prefix: str | os.PathLike[str] | None = None,
+    output_csv: bool = False,
+    info_collectors: Sequence[Collector] | None = None,
+    counter_runs: int | None = None,
+    order: Order = "sequential",
+    min_time: float | None = None,
+    max_noise: float | None = None,
+    target_ci: float | None = None,
+    scope: Scope = "process",
+    warmup: int = 0,
+    backend: Backend = "auto",
+) -> Profiled | Callable[[Function], Profiled]:
+    """Decorate a function so that calling it measures it, with or without parentheses.
+
+    The decorated function takes (*args, configs=None) and returns ProfileResults: it calls the
+    function for each configuration `runs` times and measures the regions that it marks with
+    warpmeter.annotate, or the whole function where it marks none. What it returns is dropped, with
+    a RuntimeWarning. Any thread may call it; one measurement is under way in a process at a time.
+
+    configs: configurations, each a sequence of values for the parameters in order, keyword-only
+        ones too; defaults fill what is missing. A text, and what is no sequence, is the value of the
+        only parameter. Given here or at the call, where `*args` are one configuration.
+    runs: calls of each configuration that are measured. With min_time, max_noise or target_ci the
+        core finds the number, from `runs` on (from 10 where that is 1).
+    derive_metric: function of (*metrics, *arguments), called run by run. It returns a number, which
+        makes a metric of its own name without a unit, (number, unit), or a dict of these by name.
+    normalize_against: annotation whose mean all values are divided by in to_dataframe().
+    verbosity: SILENT, INFO or DEBUG.
+    metrics: names of metrics, or group:NAME. Without them the time of kernels [ns], which is "time"
+        where there is no GPU.
+    ignore_kernel_list: kernels to leave out, by their own names without types and parameters.
+    clock_control: "base" completes with a RuntimeWarning, since clocks are not locked.
+    cache_control: "all" evicts the caches before each kernel in a region, and those of the CPU
+        before each run where it is measured; "none" leaves them.
+    replay_mode: how counters that take several passes are read. "auto": the function is called
+        again for each pass where that is cheaper; INFO says how many calls that adds, and for times
+        it is none. "kernel": the driver runs each kernel again, and no calls are added. "range": a
+        region is counted as a whole.
+    thermal_mode, thermal_wait, thermal_cont, thermal_timeout, thermal_device: temperatures are not
+        controlled yet; "auto" and "off" measure without.
+    combine_kernel_metrics: what several kernels of a region make. None: an error, after all was
+        measured. "auto": what each metric's kind says: times and bytes add up, rates and percentages
+        are weighted. A dict gives "sum", "mean", "weighted", "max", "min" or "one" by metric. A
+        function of two arrays, with a value for each metric, is folded over them in launch order.
+    output_prefix: folder (with a slash at its end) or beginning of the names of files; it is made.
+    output_csv: write <prefix>profiled_data-<function>-<id>.csv, a row for each run and metric, and
+        <prefix>processed_data-<function>-<id>.csv, the rows of to_dataframe().
+    info_collectors: not yet.
+    counter_runs: read counters in so many runs at most.
+    order: "sequential", "interleaved" or "random": how runs of configurations follow one another.
+    min_time, max_noise, target_ci: run until the measured time adds up to so many seconds; until the
+        relative standard deviation is at most this; until half the 95 % interval is at most this
+        share of the mean.
+    scope: "process": kernels that a thread without an open region launches belong to the only region
+        that is open; "thread": they do not.
+    warmup: calls of each configuration before those that are measured.
+    backend: "cuda", "cpu", or "auto": CUDA where there is a device.
+
+    Raises ValueError or TypeError here for arguments that are not accepted. A call raises
+    ProfilerException where it cannot be measured so (configurations that do not fit, metrics that
+    are not known or cannot be had), before anything runs; SeveralKernelsError, a RuntimeError with
+    the results, for several kernels where one was expected; ValueError for a derive_metric of other
+    arguments; and whatever the function raises, unchanged, with what was measured until then in its
+    attribute `warpmeter_results`."""
+    settings = Settings(
+        configs=configs,
+        runs=runs,
+        derive_metric=derive_metric,
+        normalize_against=normalize_against,
+        verbosity=verbosity,
+        metrics=metrics,
+        ignore_kernel_list=ignore_kernel_list,
+        clock_control=clock_control,
+        cache_control=cache_control,
+        replay_mode=replay_mode,
+        thermal_mode=thermal_mode,
+        thermal_wait=thermal_wait,
+        thermal_cont=thermal_cont,
+        thermal_timeout=thermal_timeout,
+        thermal_device=thermal_device,
+        combine_kernel_metrics=combine_kernel_metrics,
+        output_prefix=output_prefix,
+        output_csv=output_csv,
+        info_collectors=info_collectors,
+        counter_runs=counter_runs,
+        order=order,
+        min_time=min_time,
+        max_noise=max_noise,
+        target_ci=target_ci,
+        scope=scope,
+        warmup=warmup,
+        backend=backend,
+    )
+    decorate = functools.partial(_decorate, settings=settings)
+    return decorate if _func is None else decorate(_func)
+
+
+def _decorate(function: Function, *, settings: Settings) -> Profiled:
+    if not callable(function):
+        raise TypeError(f"kernel decorates a function, not {function!r}")
+    parameters = Parameters.of(function)
+    files = _Files(settings)
+
+    @functools.wraps(function)
+    def profiled(
+        *args: Any, configs: Iterable[Any] | None = None, **keywords: Any
+    ) -> ProfileResults:
+        if keywords:
+            names = ", ".join(keywords)
+            raise ProfilerException(f"keyword arguments are not accepted: {names}; use configs=")
+        bound = bind(parameters, args, configs, settings.configs)
+        outcome = _run(Call(function, parameters, bound, settings))
+        for category, text in _warnings(settings, outcome):
+            warnings.warn(text, category, stacklevel=2)
+        results = ProfileResults(outcome.measured)
+        if outcome.several_kernels:
+            raise SeveralKernelsError(_several_kernels(outcome.several_kernels), results)
+        files.write(outcome.measured)
+        return results
+
+    return profiled
+
+
+def _run(call: Call) -> Outcome:
+    with contextlib.closing(call):
+        try:
+            return call.run()
+        except BaseException as error:
+            measured = call.measured_so_far()
+            if measured is not None:
+                with contextlib.suppress(AttributeError, TypeError):  # some take no attributes
+                    error.warpmeter_results = ProfileResults(measured)  # type: ignore[attr-defined]
+            raise
+
+
+# ---- what is said afterwards ----
+
+
+def _warnings(settings: Settings, outcome: Outcome) -> Iterator[tuple[type[Warning], str]]:
+    measured = outcome.measured
+    if settings.clock_control == "base":
+        text = "clock_control='base': warpmeter does not lock clocks, so they were free to change"
+        yield RuntimeWarning, text
+    if outcome.returned:
+        text = f"{measured.function} returned something, which is dropped: what was measured is"
+        yield RuntimeWarning, f"{text} returned instead"
+    for name in measured.derived:
+        if name in measured.unitless:
+            text = f"derive_metric gave no unit for {name!r}: return (number, unit) to give one"
+            yield UserWarning, text
+
+
+def _several_kernels(found: Mapping[str, str]) -> str:
+    where = "; ".join(f"in annotation {region!r}: {kernels}" for region, kernels in found.items())
+    return (
+        f"several kernels ran where one was expected, {where}."
+        " Combine them with combine_kernel_metrics='auto' or a function of two values, leave some"
+        " out with ignore_kernel_list, or measure regions as a whole with replay_mode='range'"
+    )
+
+
+class _Files:
+    """The CSV files of a decorated function, one pair for each call, numbered from 0."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._numbers = itertools.count()
+
+    def write(self, measured: Measured) -> None:
+        if not self._settings.output_csv:
+            return
+        prefix = self._settings.output_prefix
+        if prefix is None:
+            prefix = os.path.join(tempfile.mkdtemp(prefix="warpmeter_"), "")
+        paths = write_csv(measured, os.fspath(prefix), next(self._numbers))
+        if not self._settings.silent:
+            print(f"warpmeter: wrote {' and '.join(map(str, paths))}")
+
+
+# ---- what is to come ----
+
+
+def plot(
+    filename: str = "plot.png",
+    metric: str | None = None,
+    *,
+    title: str = "Nsight Analyze Kernel Plot Results",
+    ylabel: str | None = None,
+    annotate_points: bool = False,
+    show_aggregate: str | None = None,
+    plot_type: Literal["line", "bar"] = "line",
+    plot_width: int = 6,
+    plot_height: int = 4,
+    row_panels: Sequence[str] | None = None,
+    col_panels: Sequence[str] | None = None,
+    x_keys: Sequence[str] | None = None,
+    print_data: bool = False,
+    variant_fields: Sequence[str] | None = None,
+    variant_annotations: Sequence[str] | None = None,
+    plot_callback: Callable[[Any], None] | None = None,
+) -> Callable[[Profiled], Profiled]:
+    """Decorate what `kernel` made so that its results are plotted. Nothing is plotted yet: the
+    decorator raises NotImplementedError.
+
+    ValueError: plot_type is neither "line" nor "bar"."""
+    if plot_type not in ("line", "bar"):
+        raise ValueError(f"plot_type is {plot_type!r}: 'line' or 'bar' is accepted")
+
+    def decorate(function: Profiled) -> NoReturn:
+        name = getattr(function, "__name__", repr(function))
+        raise NotImplementedError(f"plot does not plot {name} yet; use to_dataframe()")
+
+    return decorate
+
+
+@contextlib.contextmanager
+def ignore_failures() -> Iterator[None]:
+    """Swallow an Exception that leaves the block, outside of annotations: code that only prepares a
+    run may fail so. For a region there is annotate(name, ignore_failures=True)."""
+    with contextlib.suppress(Exception):
+        yield

@@ -1,0 +1,46 @@
+"""What warpmeter raises of its own. Errors of the caller's function pass unchanged; arguments that
+are not accepted raise ValueError or TypeError where the function is decorated."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .results import ProfileResults
+
+__all__ = [
+    "CoolingTimeoutError",
+    "NCUNotAvailableError",
+    "ProfilerException",
+    "SeveralKernelsError",
+    "ThermalControlError",
+]
+
+
+class ProfilerException(Exception):
+    """It cannot be measured so: configurations that do not fit the function, a metric that is not
+    known or cannot be had here, or another measurement that is under way. One line says why."""
+
+
+class SeveralKernelsError(RuntimeError):
+    """Several kernels ran in a region where one was expected, so what they make is not known. All
+    was measured nevertheless."""
+
+    results: ProfileResults
+    """The finished results: those of such regions have no value."""
+
+    def __init__(self, message: str, results: ProfileResults) -> None:
+        super().__init__(message)
+        self.results = results
+
+
+class NCUNotAvailableError(Exception):
+    """Nsight Compute is needed and is not there. Measuring in the process does not need it."""
+
+
+class ThermalControlError(Exception):
+    """The device's temperature cannot be controlled."""
+
+
+class CoolingTimeoutError(ThermalControlError):
+    """The device did not cool down in time."""
