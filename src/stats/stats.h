@@ -18,10 +18,17 @@ typedef struct wmi_summary {
     size_t outliers;            /* beyond Tukey's fences, 1.5 interquartile ranges; not dropped */
 } wmi_summary;
 
-/** Summarise x[0..n). x is reordered in place (it is scratch).
+/** Student's t for 95 % intervals, of the size of sample that was asked for last: samples that are
+ *  summarised one after the other often are of one size. Begins as zeros. */
+typedef struct wmi_t95 {
+    size_t n;
+    double t;
+} wmi_t95;
+
+/** Summarise x[0..n). x is reordered in place (it is scratch). `last`: may be NULL.
  *  Returns WM_OK; WM_EINVAL if n < 1 or a value is not finite (*out untouched).
  *  Cost: O(n) on all but contrived inputs, O(n log n) on those; no allocation. */
-wm_status wmi_summarise(double *x, size_t n, wmi_summary *out);
+wm_status wmi_summarise(double *x, size_t n, wmi_t95 *last, wmi_summary *out);
 
 /** Reorder x[0..n) so that for each of the `count` ranks (ascending, below n, may
  *  repeat) x[rank] is what sorting would put there, with nothing larger before

@@ -159,7 +159,13 @@ static size_t count_outliers(const double *x, size_t n, double q1, double q3) {
     return count;
 }
 
-wm_status wmi_summarise(double *x, size_t n, wmi_summary *out) {
+static double t95(size_t n, wmi_t95 *last) {
+    if (last->n != n) *last = (wmi_t95){n, wmi_t_quantile(0.975, (double)(n - 1))};
+    return last->t;
+}
+
+wm_status wmi_summarise(double *x, size_t n, wmi_t95 *last, wmi_summary *out) {
+    wmi_t95 none = {0};
     wmi_summary s = {.n = n, .ci95_low = NAN, .ci95_high = NAN, .rel_stddev = NAN};
     if (n < 1 || !mean_and_stddev(x, n, &s)) return WM_EINVAL;
     double q[QUANTILES];
@@ -169,7 +175,7 @@ wm_status wmi_summarise(double *x, size_t n, wmi_summary *out) {
     s.p95 = q[P95];
     s.outliers = count_outliers(x, n, q[Q1], q[Q3]);
     if (n >= 2) {
-        double half = wmi_t_quantile(0.975, (double)(n - 1)) * s.stddev / sqrt((double)n);
+        double half = t95(n, last ? last : &none) * s.stddev / sqrt((double)n);
         s.ci95_low = s.mean - half;
         s.ci95_high = s.mean + half;
         if (s.mean != 0.0) s.rel_stddev = s.stddev / fabs(s.mean);

@@ -356,7 +356,7 @@ wm_status wmi_reduce(const wmi_samples *samples, const wmi_reduce_opts *opts, wm
     wm_status status = items ? wmi_params_collect(samples, &k.params) : WM_ENOMEM;
     if (status == WM_OK) {
         k.table = wmi_results_create(k.params.count, k.params.names, k.params.types);
-        if (!k.table) status = WM_ENOMEM;
+        status = k.table ? wmi_table_reserve(k.table, count) : WM_ENOMEM;
     }
     for (uint32_t b = 0; b < wmi_samples_benches(samples) && status == WM_OK; b++) {
         k.opts = &opts[b];

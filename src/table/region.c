@@ -110,8 +110,8 @@ static void set_missing(wmi_row *row, wm_reason why) {
     row->why = why;
 }
 
-static void summarise_scratch(wmi_row *row, double *x, size_t n, wm_reason why_none) {
-    row->has_value = n > 0 && wmi_summarise(x, n, &row->summary) == WM_OK;
+static void summarise_scratch(wmi_row *row, wmi_scratch *scratch, size_t n, wm_reason why_none) {
+    row->has_value = n > 0 && wmi_summarise(scratch->x, n, &scratch->t95, &row->summary) == WM_OK;
     if (!row->has_value) row->why = n > 0 ? WM_REASON_NOT_FINITE : why_none;
 }
 
@@ -127,8 +127,9 @@ static bool below_resolution(const wmi_row *row, const wmi_metric *m) {
 }
 
 /* The values without the nulls, in one piece. */
-static void summarise_series(wmi_row *row, double *x) {
+static void summarise_series(wmi_row *row, wmi_scratch *scratch) {
     const wmi_series *s = row->series;
+    double *x = scratch->x;
     size_t n = 0;
     for (size_t i = 0; i < s->chunks; i++) {
         const wmi_chunk *c = &s->chunk[i];
@@ -142,20 +143,20 @@ static void summarise_series(wmi_row *row, double *x) {
         for (size_t k = 0; k < room; k++)
             if (c->reason[k] == WM_REASON_NONE) x[n++] = c->value[k];
     }
-    summarise_scratch(row, x, n, s->nulls ? s->last_reason : WM_REASON_NO_SAMPLES);
+    summarise_scratch(row, scratch, n, s->nulls ? s->last_reason : WM_REASON_NO_SAMPLES);
 }
 
-static void summarise_samples(wmi_region *r, wmi_row *row, double *x) {
+static void summarise_samples(wmi_region *r, wmi_row *row, wmi_scratch *scratch) {
     wm_reason last = WM_REASON_NO_SAMPLES;
     size_t n = 0;
     for (size_t i = 0; i < row->series->n; i++) {
-        wm_reason why = row_sample(r->rows, row, i, &x[n]);
+        wm_reason why = row_sample(r->rows, row, i, &scratch->x[n]);
         if (why == WM_REASON_NONE)
             n++;
         else
             last = why;
     }
-    summarise_scratch(row, x, n, last);
+    summarise_scratch(row, scratch, n, last);
 }
 
 /* One value from the means of the inputs, or from constants alone. */
@@ -196,7 +197,7 @@ static bool add_measured(const wmi_samples *samples, wmi_region *r, const wmi_se
     wmi_row *row = &r->rows[r->count];
     if (!scratch_reserve(scratch, s->n)) return false;
     *row = (wmi_row){.series = s, .text = s->why, .dropped = s->dropped, .unmatched = s->unmatched};
-    summarise_series(row, scratch->x);
+    summarise_series(row, scratch);
     if (below_resolution(row, wmi_samples_metric_at(samples, s->metric)))
         set_missing(row, WM_REASON_RESOLUTION);
     if (s->entries > r->entries) r->entries = s->entries;
@@ -222,7 +223,7 @@ static bool add_derived(const wmi_samples *samples, const wmi_config *config, wm
         if (!row->series)
             compute_from_means(r, row);
         else if (scratch_reserve(scratch, row->series->n))
-            summarise_samples(r, row, scratch->x);
+            summarise_samples(r, row, scratch);
         else
             found = false;
     }

@@ -39,10 +39,12 @@ typedef struct wmi_region {
     size_t count;
 } wmi_region;
 
-/** Room for the values of one series, used again and again. */
+/** Room for the values of one series, used again and again, and what the summary of one can tell
+ *  that of the next. */
 typedef struct wmi_scratch {
     double *x;
     size_t cap;
+    wmi_t95 t95;
 } wmi_scratch;
 
 /** Make the rows of a region from its `count` series and from those derived metrics

@@ -28,7 +28,10 @@ wm_status wmi_samples_to_table(const wmi_samples *samples, wm_table **out, wm_er
     wmi_params params;
     if (wmi_params_collect(samples, &params) != WM_OK) return wmi_error_nomem(err);
     wm_table *t = wmi_samples_table_create(params.count, params.names, params.types);
-    wm_status status = t ? WM_OK : WM_ENOMEM;
+    size_t rows = 0;
+    for (size_t k = 0; k < wmi_samples_series_count(samples); k++)
+        rows += wmi_samples_series_at(samples, k)->n;
+    wm_status status = t ? wmi_table_reserve(t, rows) : WM_ENOMEM;
     for (size_t k = 0; k < wmi_samples_series_count(samples) && status == WM_OK; k++) {
         const wmi_series *s = wmi_samples_series_at(samples, k);
         for (size_t i = 0; i < s->n && status == WM_OK; i++)

@@ -110,10 +110,12 @@ wm_status wmi_table_add_column(wm_table *t, const char *name, wm_type type, cons
     return WM_OK;
 }
 
-static bool grow_column(column *c, size_t cap) {
+/* Rows that are yet to come are nulls already, so that adding one costs nothing a column. */
+static bool grow_column(column *c, size_t rows, size_t cap) {
     uint8_t *reason = realloc(c->reason, cap);
     if (!reason) return false;
     c->reason = reason;
+    memset(reason + rows, WM_REASON_NOT_APPLICABLE, cap - rows);
 #define GROW(member)                                                                                         \
     do {                                                                                                     \
         void *cells = realloc(c->cells.member, cap * sizeof *c->cells.member);                               \
@@ -131,22 +133,25 @@ static bool grow_column(column *c, size_t cap) {
     return false;
 }
 
-/* By half, not double: the largest tables are read from files, and what is not
- * used of the last step counts against them. Columns grown before a failure are
- * merely larger than they need be. */
-static bool grow_rows(wm_table *t) {
-    size_t cap = t->rows < 16 ? 16 : t->rows + t->rows / 2;
-    if (cap > SIZE_MAX / sizeof(int64_t)) return false;
+/* Columns grown before a failure are merely larger than they need be. */
+wm_status wmi_table_reserve(wm_table *t, size_t rows) {
+    if (rows <= t->row_cap) return WM_OK;
+    if (rows > SIZE_MAX / sizeof(int64_t)) return WM_ENOMEM;
     for (size_t i = 0; i < t->column_count; i++)
-        if (!grow_column(&t->columns[i], cap)) return false;
-    t->row_cap = cap;
-    return true;
+        if (!grow_column(&t->columns[i], t->rows, rows)) return WM_ENOMEM;
+    t->row_cap = rows;
+    return WM_OK;
+}
+
+/* By half, not double: the largest tables are read from files, and what is not
+ * used of the last step counts against them. */
+static wm_status grow_rows(wm_table *t) {
+    return wmi_table_reserve(t, t->rows < 16 ? 16 : t->rows + t->rows / 2);
 }
 
 wm_status wmi_table_add_row(wm_table *t, size_t *out) {
     if (t->column_count == 0) return WM_ESTATE;
-    if (t->rows == t->row_cap && !grow_rows(t)) return WM_ENOMEM;
-    for (size_t i = 0; i < t->column_count; i++) t->columns[i].reason[t->rows] = WM_REASON_NOT_APPLICABLE;
+    if (t->rows == t->row_cap && grow_rows(t) != WM_OK) return WM_ENOMEM;
     if (out) *out = t->rows;
     t->rows++;
     return WM_OK;

@@ -15,6 +15,8 @@ wm_table *wmi_table_create(const char *kind);
  *  because files keep the reasons under it. *out: its number; may be NULL.
  *  WM_EINVAL for WM_NULL as the type; WM_ESTATE once there are rows. */
 wm_status wmi_table_add_column(wm_table *t, const char *name, wm_type type, const char *unit, size_t *out);
+/** Make room for this many rows in all, which spares moving them as they come. WM_ENOMEM. */
+wm_status wmi_table_reserve(wm_table *t, size_t rows);
 /** Add a row of nulls (WM_REASON_NOT_APPLICABLE). *out: its number; may be NULL.
  *  WM_ESTATE for a table without columns. */
 wm_status wmi_table_add_row(wm_table *t, size_t *out);

@@ -83,7 +83,7 @@ static wmi_moments moments_of(const double *x, size_t n) {
     wmi_summary s;
     assert_true(n <= 16);
     memcpy(scratch, x, n * sizeof *x);
-    assert_int_equal(wmi_summarise(scratch, n, &s), WM_OK);
+    assert_int_equal(wmi_summarise(scratch, n, NULL, &s), WM_OK);
     return (wmi_moments){s.mean, s.stddev, n};
 }
 

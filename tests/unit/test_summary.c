@@ -22,7 +22,7 @@ static wmi_summary summary_of(const double *x, size_t n) {
     wmi_summary s;
     assert_true(n <= FEW);
     memcpy(scratch, x, n * sizeof *x);
-    assert_int_equal(wmi_summarise(scratch, n, &s), WM_OK);
+    assert_int_equal(wmi_summarise(scratch, n, NULL, &s), WM_OK);
     assert_int_equal(s.n, n);
     return s;
 }
@@ -39,7 +39,7 @@ static void nist_num_acc(double base, double low, double high, double want_mean,
     wmi_summary s;
     x[0] = base;
     for (size_t i = 1; i < N; i++) x[i] = i % 2 ? low : high;
-    assert_int_equal(wmi_summarise(x, N, &s), WM_OK);
+    assert_int_equal(wmi_summarise(x, N, NULL, &s), WM_OK);
     NEAR(s.mean, want_mean, 1e-15);
     NEAR(s.stddev, 0.1, tolerance);
 }
@@ -93,7 +93,7 @@ static void ten_million_with_an_offset(void **state) {
     assert_non_null(x);
     for (size_t i = 0; i < n; i++) x[i] = 1e9 + part[i % 4];
     wmi_summary s;
-    assert_int_equal(wmi_summarise(x, n, &s), WM_OK);
+    assert_int_equal(wmi_summarise(x, n, NULL, &s), WM_OK);
     assert_true(s.mean == 1e9 + 10);
     NEAR(s.stddev, sqrt(90.0 / 4.0 * (double)n / (double)(n - 1)), 1e-14);
     assert_true(s.median == 1e9 + 10 && s.p05 == 1e9 + 4 && s.p95 == 1e9 + 16);
@@ -109,7 +109,7 @@ static void ten_million_of_a_ramp(void **state) {
     assert_non_null(x);
     for (size_t i = 0; i < n; i++) x[i] = 0.1 * (double)(i * 7919 % n); /* 7919 is prime to n */
     wmi_summary s;
-    assert_int_equal(wmi_summarise(x, n, &s), WM_OK);
+    assert_int_equal(wmi_summarise(x, n, NULL, &s), WM_OK);
     NEAR(s.mean, 0.1 * (count - 1.0) / 2.0, 1e-15);
     NEAR(s.stddev, 0.1 * sqrt(count * (count + 1.0) / 12.0), 1e-14);
     NEAR(s.p05, 0.1 * 0.05 * (count - 1.0), 1e-14);
@@ -221,21 +221,21 @@ static void refuses_what_is_not_finite(void **state) {
     wmi_summary s, untouched;
     memset(&s, 0x55, sizeof s);
     untouched = s;
-    assert_int_equal(wmi_summarise(x, 0, &s), WM_EINVAL);
+    assert_int_equal(wmi_summarise(x, 0, NULL, &s), WM_EINVAL);
     for (size_t kind = 0; kind < 3; kind++) {
         for (size_t n = 1; n <= 40; n++) {
             for (size_t at = 0; at < n; at++) {
                 for (size_t i = 0; i < n; i++) x[i] = 1.0 + (double)i;
                 x[at] = bad[kind];
-                assert_int_equal(wmi_summarise(x, n, &s), WM_EINVAL);
+                assert_int_equal(wmi_summarise(x, n, NULL, &s), WM_EINVAL);
             }
         }
     }
     const double both[] = {1.0, INFINITY, -INFINITY, 1.0}, huge[] = {DBL_MAX, DBL_MAX, NAN};
     memcpy(x, both, sizeof both);
-    assert_int_equal(wmi_summarise(x, 4, &s), WM_EINVAL);
+    assert_int_equal(wmi_summarise(x, 4, NULL, &s), WM_EINVAL);
     memcpy(x, huge, sizeof huge);
-    assert_int_equal(wmi_summarise(x, 3, &s), WM_EINVAL);
+    assert_int_equal(wmi_summarise(x, 3, NULL, &s), WM_EINVAL);
     assert_memory_equal(&s, &untouched, sizeof s);
 }
 
