@@ -40,8 +40,8 @@ class Choice:
 def choose(settings: Settings) -> Choice:
     """The backend and the metrics of a call.
 
-    ProfilerException: a metric is not known, or cannot be had here. ValueError: the active tool does
-    not measure it. Nothing runs."""
+    ProfilerException: a metric is not known, or cannot be had here. ValueError: the active tool
+    does not measure it. Nothing runs."""
     if get_active_tool() is None:
         activate(Tool.NCU)
     times_only = get_active_tool() is Tool.CUPTI

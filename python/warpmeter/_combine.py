@@ -1,4 +1,4 @@
-"""What several kernels of a region make: told to the core, or folded by a function of the caller's."""
+"""What several kernels of a region make: told to the core, or folded by the caller's function."""
 
 from __future__ import annotations
 
@@ -80,6 +80,9 @@ class Fold:
     when the sweep is over."""
 
     def __init__(self, function: Callable[[Any, Any], Any]) -> None:
+        """ImportError: there is no numpy."""
+        import numpy  # noqa: F401 - found missing now, not when all was measured
+
         self._function = function
         self._noted: list[list[float]] = []
         self._of_kernels = {RECORDS}

@@ -1,4 +1,4 @@
-"""Configurations: what a caller gives, bound to the function's signature, and as the core takes it."""
+"""Configurations: what a caller gives, bound to a signature, and what the core takes."""
 
 from __future__ import annotations
 

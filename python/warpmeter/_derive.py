@@ -94,9 +94,11 @@ def _values(
 
 
 def _numbers(values: Sequence[float | None]) -> Sequence[float]:
-    """As numpy's numbers, of which a division by zero is not an error."""
-    import numpy as np
-
+    """As numpy's numbers, of which a division by zero is no error; without numpy Python's own."""
+    try:
+        import numpy as np
+    except ImportError:
+        return [float(value or 0.0) for value in values]
     return list(np.array(values, dtype=float))
 
 

@@ -17,8 +17,9 @@ class Measured:
     """Tables of the core, and what only Python knows of the call."""
 
     results: RawTable
-    samples: RawTable
-    kernels: RawTable
+    samples: RawTable | None
+    kernels: RawTable | None
+    """None: a file of results does not hold them."""
     function: str
     """Name of the function; the core's benchmark and region of the whole function."""
     parameters: Sequence[str] = ()

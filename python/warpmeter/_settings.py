@@ -13,8 +13,8 @@ from .info_collector import CollectionScope, InfoCollector
 from .utils import VerbosityLevel
 
 DEFAULT_METRICS = ("gpu__time_duration.sum",)
-"""What is measured where nothing is asked for. Known by identity: the same names given by the caller
-are asked for."""
+"""What is measured where nothing is asked for. Known by identity: the same names given by the
+caller are asked for."""
 
 ClockControl: TypeAlias = Literal["base", "none"]
 CacheControl: TypeAlias = Literal["all", "none"]
@@ -40,7 +40,7 @@ class Settings:
     """The arguments of analyze.kernel. Times are in seconds, ratios are shares of 1.
 
     Making one raises ValueError or TypeError for what is not accepted, NotImplementedError for what
-    is asked for and is not there yet, and OSError where the folder of output_prefix cannot be made."""
+    is asked for and is not there yet, OSError where the folder of output_prefix cannot be made."""
 
     configs: Iterable[Any] | None
     runs: int

@@ -20,7 +20,7 @@ from .exceptions import ProfilerException
 from .utils import VerbosityLevel
 
 if TYPE_CHECKING:
-    from ._core import Step
+    from ._core import RawTable, Step
 
 Function = Callable[..., object]
 
@@ -79,8 +79,8 @@ class Call:
 
     def _busy(self) -> str:
         return (
-            f"{self._name} cannot be measured now: another measurement is under way in this process,"
-            " maybe of a function that calls this one"
+            f"{self._name} cannot be measured now: another measurement is under way in this"
+            " process, maybe of a function that calls this one"
         )
 
     def run(self) -> Outcome:
@@ -95,7 +95,8 @@ class Call:
             )
             self._fold = None
         measured = self.measured(self._derive())
-        return Outcome(measured, self._sweep.returned, several_kernels(measured))
+        several = several_kernels(measured.results, self._session.samples())
+        return Outcome(measured, self._sweep.returned, several)
 
     def close(self) -> None:
         """Give back what is held of a device."""
@@ -184,9 +185,8 @@ class Call:
         if self._settings.silent:
             return
         if self._choice.why_cpu:
-            print(
-                f"warpmeter: measuring the CPU, as there is no GPU to measure: {self._choice.why_cpu}"
-            )
+            why = self._choice.why_cpu
+            print(f"warpmeter: measuring the CPU, as there is no GPU to measure: {why}")
         added = self._calls("min") - self._calls_of_runs()
         more = f"; {_count(added, 'call')} more, for passes that read counters" if added else ""
         print(f"warpmeter: {self._name}: {self._extent()}, {self._choice.backend}{more}")
@@ -262,9 +262,8 @@ def _pattern(kernel: str) -> str:
 # ---- several kernels ----
 
 
-def several_kernels(measured: Measured) -> dict[str, str]:
+def several_kernels(results: RawTable, samples: RawTable) -> dict[str, str]:
     """Names of the kernels of regions that have no value because there were several, by region."""
-    samples, results = measured.samples, measured.results
     reasons, regions = samples.column("reason").to_list(), samples.column("region").to_list()
     pairs = zip(reasons, regions, strict=True)
     found = {str(region) for reason, region in pairs if reason == "several-kernels"}

@@ -112,8 +112,8 @@ def kernel(
     a RuntimeWarning. Any thread may call it; one measurement is under way in a process at a time.
 
     configs: configurations, each a sequence of values for the parameters in order, keyword-only
-        ones too; defaults fill what is missing. A text, and what is no sequence, is the value of the
-        only parameter. Given here or at the call, where `*args` are one configuration.
+        ones too; defaults fill what is missing. A text, and what is no sequence, is the value of
+        the only parameter. Given here or at the call, where `*args` are one configuration.
     runs: calls of each configuration that are measured. With min_time, max_noise or target_ci the
         core finds the number, from `runs` on (from 10 where that is 1).
     derive_metric: function of (*metrics, *arguments), called run by run. It returns a number, which
@@ -133,20 +133,22 @@ def kernel(
     thermal_mode, thermal_wait, thermal_cont, thermal_timeout, thermal_device: temperatures are not
         controlled yet; "auto" and "off" measure without.
     combine_kernel_metrics: what several kernels of a region make. None: an error, after all was
-        measured. "auto": what each metric's kind says: times and bytes add up, rates and percentages
-        are weighted. A dict gives "sum", "mean", "weighted", "max", "min" or "one" by metric. A
-        function of two arrays, with a value for each metric, is folded over them in launch order.
+        measured. "auto": what each metric's kind says: times and bytes add up, rates and
+        percentages are weighted. A dict gives "sum", "mean", "weighted", "max", "min" or "one" by
+        metric. A function of two arrays, with a value for each metric, is folded over them in the
+        order of their launches.
     output_prefix: folder (with a slash at its end) or beginning of the names of files; it is made.
     output_csv: write <prefix>profiled_data-<function>-<id>.csv, a row for each run and metric, and
-        <prefix>processed_data-<function>-<id>.csv, the rows of to_dataframe().
+        <prefix>processed_data-<function>-<id>.csv, the rows of to_dataframe(). Without a prefix in
+        a new folder for temporary files.
     info_collectors: not yet.
     counter_runs: read counters in so many runs at most.
     order: "sequential", "interleaved" or "random": how runs of configurations follow one another.
-    min_time, max_noise, target_ci: run until the measured time adds up to so many seconds; until the
-        relative standard deviation is at most this; until half the 95 % interval is at most this
-        share of the mean.
-    scope: "process": kernels that a thread without an open region launches belong to the only region
-        that is open; "thread": they do not.
+    min_time, max_noise, target_ci: run until the measured time adds up to so many seconds; until
+        the relative standard deviation is at most this; until half the 95 % interval is at most
+        this share of the mean.
+    scope: "process": kernels that a thread without an open region launches belong to the only
+        region that is open; "thread": they do not.
     warmup: calls of each configuration before those that are measured.
     backend: "cuda", "cpu", or "auto": CUDA where there is a device.
 

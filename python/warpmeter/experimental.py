@@ -35,7 +35,7 @@ def collect(_func: _F | None = None, *, scope: CollectionScope | str) -> _F | Ca
     def mark(function: _F) -> _F:
         if not callable(function):
             raise TypeError(f"collect marks a function, not {function!r}")
-        setattr(function, "_warpmeter_collector", (function.__name__, found))
+        function._warpmeter_collector = function.__name__, found  # type: ignore[attr-defined]
         return function
 
     return mark if _func is None else mark(_func)
