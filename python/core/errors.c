@@ -8,29 +8,32 @@ int core_error_add(PyObject *module, core_state *state) {
     return state->error ? PyModule_AddObjectRef(module, "Error", state->error) : -1;
 }
 
-static PyObject *raise_os(const wm_error *err, const char *message) {
-    PyObject *text = core_text(message);
-    PyObject *e = !text              ? NULL
-                  : err->native_code ? PyObject_CallFunction(PyExc_OSError, "iO", err->native_code, text)
-                                     : PyObject_CallFunctionObjArgs(PyExc_OSError, text, NULL);
+static void raise_os(const wm_error *err, PyObject *message) {
+    PyObject *e = err->native_code ? PyObject_CallFunction(PyExc_OSError, "iO", err->native_code, message)
+                                   : PyObject_CallFunctionObjArgs(PyExc_OSError, message, NULL);
     if (e) PyErr_SetObject((PyObject *)Py_TYPE(e), e); /* of a subclass, such as FileNotFoundError */
     Py_XDECREF(e);
-    Py_XDECREF(text);
-    return NULL;
+}
+
+static void raise_error(const core_state *state, wm_status status, PyObject *message) {
+    PyObject *name = PyUnicode_FromString(wm_status_name(status));
+    PyObject *e = name ? PyObject_CallFunctionObjArgs(state->error, message, NULL) : NULL;
+    if (e && PyObject_SetAttrString(e, "status", name) == 0) PyErr_SetObject(state->error, e);
+    Py_XDECREF(e);
+    Py_XDECREF(name);
 }
 
 PyObject *core_raise(const core_state *state, wm_status status, const wm_error *err) {
     const char *message = err->message[0] ? err->message : wm_status_text(status);
     if (status == WM_ENOMEM) return PyErr_NoMemory();
-    if (status == WM_EIO) return raise_os(err, message);
-    if (status == WM_EINVAL || status == WM_EPARSE) {
-        PyErr_SetString(PyExc_ValueError, message);
-        return NULL;
-    }
-    PyObject *name = PyUnicode_FromString(wm_status_name(status));
-    PyObject *e = name ? PyObject_CallFunction(state->error, "s", message) : NULL;
-    if (e && PyObject_SetAttrString(e, "status", name) == 0) PyErr_SetObject(state->error, e);
-    Py_XDECREF(e);
-    Py_XDECREF(name);
+    PyObject *text = core_text(message);
+    if (!text) return NULL;
+    if (status == WM_EIO)
+        raise_os(err, text);
+    else if (status == WM_EINVAL || status == WM_EPARSE)
+        PyErr_SetObject(PyExc_ValueError, text);
+    else
+        raise_error(state, status, text);
+    Py_DECREF(text);
     return NULL;
 }

@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* As the Arrow C stream interface lays it down (arrow.apache.org/docs/format/CStreamInterface.html). */
 struct ArrowSchema;
@@ -125,7 +126,9 @@ static Py_ssize_t column_number(const wm_table *t, PyObject *key) {
     if (PyUnicode_Check(key)) {
         PyObject *bytes = PyUnicode_AsUTF8String(key);
         if (!bytes) return -1;
-        const size_t found = wm_table_find(t, PyBytes_AsString(bytes));
+        const char *name = PyBytes_AsString(bytes);
+        const bool whole = strlen(name) == (size_t)PyBytes_Size(bytes); /* no column has a NUL in its name */
+        const size_t found = whole ? wm_table_find(t, name) : SIZE_MAX;
         Py_DECREF(bytes);
         if (found != SIZE_MAX) return (Py_ssize_t)found;
         PyErr_SetObject(PyExc_KeyError, key);
