@@ -73,6 +73,9 @@ typedef struct core_session {
     core_handle *left; /* sweeps given up while it was busy */
 } core_session;
 
+/** Whether this is the process that made the session: false with an exception, RuntimeError unless one
+ *  is on its way already, in a child of fork. */
+bool core_session_own(const core_session *session);
 /** Begin a call of the session or of a sweep of it: false with RuntimeError while another has not returned,
  *  and in a child of fork. */
 bool core_session_enter(core_session *session);

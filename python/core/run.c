@@ -124,11 +124,13 @@ static int step_call(core_sweep *s, const work *w, const wm_step *due) {
     return 0;
 }
 
-/* End a step whose call returned `called`. An exception goes on through it. */
+/* End a step whose call returned `called`. An exception goes on through it. A function that forked may also
+ * return in the child, where the step is nobody's. */
 static int step_end(core_sweep *s, wm_sweep *sweep, const wm_step *due, int called) {
     PyObject *type = NULL, *exception = NULL, *traceback = NULL, *bytes = NULL;
     wm_status status = WM_OK;
     wm_error err = WM_ERROR_INIT;
+    if (!core_session_own(s->session)) return -1;
     if (called < 0) {
         PyErr_Fetch(&type, &exception, &traceback);
         PyErr_NormalizeException(&type, &exception, &traceback);

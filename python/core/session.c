@@ -8,12 +8,16 @@ static core_session *session_of(PyObject *self) { return (core_session *)self; }
 
 /* ---- one call at a time ---- */
 
-bool core_session_enter(core_session *s) {
-    if (s->pid != getpid()) {
+bool core_session_own(const core_session *s) {
+    if (s->pid == getpid()) return true;
+    if (!PyErr_Occurred())
         PyErr_SetString(PyExc_RuntimeError,
                         "the session belongs to the process that this one was forked from");
-        return false;
-    }
+    return false;
+}
+
+bool core_session_enter(core_session *s) {
+    if (!core_session_own(s)) return false;
     if (s->busy) {
         PyErr_SetString(PyExc_RuntimeError,
                         "the session is in use: a call of it, or of a sweep of it, has not returned yet");
@@ -24,7 +28,7 @@ bool core_session_enter(core_session *s) {
 }
 
 void core_session_leave(core_session *s) {
-    while (s->left) {
+    while (s->left && s->pid == getpid()) {
         core_handle *handle = s->left;
         s->left = handle->next;
         Py_BEGIN_ALLOW_THREADS;
