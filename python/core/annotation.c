@@ -106,13 +106,11 @@ static PyObject *annotation_new(core_state *state, PyObject *name, bool ignore_f
     if (!id) return NULL;
     annotation *a = PyObject_GC_New(annotation, state->annotation);
     if (!a) return NULL;
-    a->name = PyUnicode_FromObject(name);
+    a->name = Py_NewRef(name);
     a->id = id;
     a->ignore_failures = ignore_failures;
     PyObject_GC_Track(a);
-    if (a->name) return (PyObject *)a;
-    Py_DECREF(a);
-    return NULL;
+    return (PyObject *)a;
 }
 
 /* Out of line: the first time that an annotation of that name is asked for. */
@@ -122,9 +120,15 @@ static __attribute__((noinline)) PyObject *annotation_add(core_state *state, PyO
     PyObject *made = annotation_new(state, name, ignore_failures);
     if (!made) return NULL;
     PyObject *all = ignore_failures ? state->ignoring : state->annotations;
-    if (PyDict_SetItem(all, ((annotation *)made)->name, made) == 0) return made;
+    if (PyDict_SetItem(all, name, made) == 0) return made;
     Py_DECREF(made);
     return NULL;
+}
+
+/* name: a str, and of no subclass, which may have a hash of its own, as members of an enum have. */
+static inline PyObject *annotation_of(core_state *state, PyObject *name, bool ignore_failures) {
+    PyObject *found = PyDict_GetItemWithError(ignore_failures ? state->ignoring : state->annotations, name);
+    return WM_LIKELY(found != NULL) ? Py_NewRef(found) : annotation_add(state, name, ignore_failures);
 }
 
 /* Arguments with keywords, by position: false with an exception. */
@@ -173,9 +177,11 @@ PyObject *core_annotate(PyObject *module, PyObject *const *args, Py_ssize_t coun
                      (PyObject *)Py_TYPE(given[0]));
         return NULL;
     }
-    PyObject *found =
-        PyDict_GetItemWithError(ignore_failures ? state->ignoring : state->annotations, given[0]);
-    return WM_LIKELY(found != NULL) ? Py_NewRef(found) : annotation_add(state, given[0], ignore_failures);
+    if (WM_LIKELY(PyUnicode_CheckExact(given[0]))) return annotation_of(state, given[0], ignore_failures);
+    PyObject *name = PyUnicode_FromObject(given[0]);
+    PyObject *found = name ? annotation_of(state, name, ignore_failures) : NULL;
+    Py_XDECREF(name);
+    return found;
 }
 
 PyObject *core_active(PyObject *module, PyObject *unused) {
