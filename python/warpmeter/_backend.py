@@ -131,9 +131,9 @@ def _names(metrics: Sequence[str]) -> tuple[str, ...]:
     if not metrics:
         raise ProfilerException("metrics is empty: give one name or more")
     for name in metrics:
-        if not name or "," in name:
+        if not name or "," in name or not name.isprintable():
             raise ProfilerException(
-                f"unknown metric {name!r}: a name is not empty and has no comma"
+                f"unknown metric {name!r}: a name is not empty, printable and has no comma"
             )
     return tuple(dict.fromkeys(metrics))
 

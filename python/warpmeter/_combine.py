@@ -64,7 +64,7 @@ class Target:
             yield place, str(metric), None if value is None else float(value), str(unit or "")
 
 
-def _int(value: bool | int | float | str | None) -> int:
+def _int(value: float | str | None) -> int:
     return int(value or 0)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 import operator
 import re
@@ -14,6 +15,14 @@ from typing import Any
 from .exceptions import ProfilerException
 
 CoreValue = bool | int | float | str
+
+
+def name_of(function: Callable[..., object]) -> str:
+    """What a function is called; for a partial one the function's in it."""
+    while isinstance(function, functools.partial) and not hasattr(function, "__name__"):
+        function = function.func
+    return str(getattr(function, "__name__", type(function).__name__))
+
 
 _VARIADIC = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 
@@ -248,7 +257,7 @@ def _own_text(value: object) -> str:
         return _Repr().repr(value)
     try:
         return _shape(value) if _is_array(value) else str(value)
-    except Exception:  # any object is accepted, one whose text fails too
+    except Exception:  # noqa: BLE001 - any object is accepted, one whose text fails too
         return f"0x{id(value):08x}"
 
 

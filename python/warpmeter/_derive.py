@@ -5,11 +5,12 @@ from __future__ import annotations
 
 import inspect
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
 from ._combine import Place, Target
+from ._configs import name_of
 from ._settings import Derive
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ def check_arity(function: Derive, metrics: Sequence[str], parameters: Sequence[s
         expected = len(metrics) + len(parameters)
         raise ValueError(
             f"derive_metric expects {expected} arguments ({', '.join([*metrics, *parameters])}),"
-            f" but {_name_of(function)}{signature} does not take them: {error}"
+            f" but {name_of(function)}{signature} does not take them: {error}"
         ) from None
 
 
@@ -116,7 +117,7 @@ def _units(outcomes: Mapping[Place, Mapping[str, _Value]]) -> dict[str, str | No
 def _outcome(function: Derive, returned: object) -> dict[str, _Value]:
     if isinstance(returned, Mapping):
         return {str(name): _value(str(name), each) for name, each in returned.items()}
-    name = _name_of(function)
+    name = name_of(function)
     return {name: _value(name, returned)}
 
 
@@ -139,7 +140,3 @@ def _value(name: str, returned: object) -> _Value:
             f"derive_metric returned {returned!r} for {name!r}:"
             " a number, (number, unit) or a dict of these is accepted"
         ) from None
-
-
-def _name_of(function: Callable[..., object]) -> str:
-    return str(getattr(function, "__name__", type(function).__name__))

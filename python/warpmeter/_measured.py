@@ -39,3 +39,5 @@ class Measured:
     normalize_against: str | None = None
     ranges: bool = False
     """Regions were counted whole (replay_mode="range"): the kernel is called "range"."""
+    note: str = ""
+    """Why every row deserves a second look, beside the core's notes."""

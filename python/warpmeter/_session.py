@@ -46,9 +46,9 @@ def _checked(metrics: str | Sequence[str]) -> tuple[str, ...]:
     for name in names:
         if not isinstance(name, str):
             raise TypeError(f"metrics holds {name!r}: only texts are accepted")
-        if not name or "," in name:
+        if not name or "," in name or not name.isprintable():
             raise ProfilerException(
-                f"unknown metric {name!r}: a name is not empty and has no comma"
+                f"unknown metric {name!r}: a name is not empty, printable and has no comma"
             )
         with _explained():
             _core.metrics_plan(name)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import operator
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -32,6 +31,8 @@ Collector: TypeAlias = (
 )
 
 _HOWS = ("auto", "sum", "mean", "weighted", "max", "min", "one")
+_RUNS_MAX = 1_000_000_000  # of the core
+_LONGEST_S = 1e9
 _THERMAL = ("thermal_wait", "thermal_cont", "thermal_timeout", "thermal_device")
 
 
@@ -125,10 +126,10 @@ class Settings:
         self._set("warmup", _whole("warmup", self.warmup, 0))
         if self.counter_runs is not None:
             self._set("counter_runs", _whole("counter_runs", self.counter_runs, 1))
-        for name in ("min_time", "max_noise", "target_ci"):
+        for name, most in (("min_time", _LONGEST_S), ("max_noise", 1.0), ("target_ci", 1.0)):
             value = getattr(self, name)
             if value is not None:
-                self._set(name, _positive(name, value))
+                self._set(name, _positive(name, value, most))
 
     def _check_thermal(self) -> None:
         wait, cont = self.thermal_wait, self.thermal_cont
@@ -167,23 +168,24 @@ def _texts(name: str, value: object) -> tuple[str, ...]:
     return texts
 
 
-def _whole(name: str, value: object, least: int) -> int:
+def _whole(name: str, value: object, least: int, most: int = _RUNS_MAX) -> int:
     try:
         whole = operator.index(value)  # type: ignore[arg-type]
     except TypeError:
         raise TypeError(_refusal(name, value, "a whole number")) from None
-    if whole < least:
-        raise ValueError(_refusal(name, value, f"a whole number from {least}"))
+    if not least <= whole <= most:
+        raise ValueError(_refusal(name, value, f"a whole number from {least} to {most:,}"))
     return whole
 
 
-def _positive(name: str, value: float) -> float:
+def _positive(name: str, value: float, most: float) -> float:
+    accepted = f"a number above 0 and at most {most:g}"
     try:
         number = float(value)
-    except (TypeError, ValueError):
-        raise TypeError(_refusal(name, value, "a number above 0")) from None
-    if not 0 < number < math.inf:
-        raise ValueError(_refusal(name, value, "a number above 0"))
+    except (TypeError, ValueError, OverflowError):
+        raise TypeError(_refusal(name, value, accepted)) from None
+    if not 0 < number <= most:
+        raise ValueError(_refusal(name, value, accepted))
     return number
 
 
@@ -204,8 +206,10 @@ def _check_combine(how: object) -> None:
         "combine_kernel_metrics",
         "'auto', a function of two values or a dict by metric",
     )
-    if not isinstance(how, Mapping):
+    if isinstance(how, str):
         raise ValueError(_refusal(name, how, accepted))
+    if not isinstance(how, Mapping):
+        raise TypeError(_refusal(name, how, accepted))
     for metric, each in how.items():
         if each not in _HOWS:
-            raise ValueError(f"{_refusal(f'{name}[{metric!r}]', each, _either(_HOWS))}")
+            raise ValueError(_refusal(f"{name}[{metric!r}]", each, _either(_HOWS)))

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from . import _core, _runs
 from ._backend import Choice, choose, plain
 from ._combine import Fold, Target, option
-from ._configs import Parameters, core_configs
+from ._configs import Parameters, core_configs, name_of
 from ._derive import Derived, check_arity, derive
 from ._measured import Measured
 from ._settings import Settings
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from ._core import RawTable, Step
 
 Function = Callable[..., object]
+
+UNLOCKED = "clock_control='base': warpmeter does not lock clocks, so they were free to change"
 
 
 @dataclass(frozen=True)
@@ -50,7 +52,7 @@ class Call:
         settings: Settings,
     ) -> None:
         self._function = function
-        self._name = str(getattr(function, "__name__", type(function).__name__))
+        self._name = name_of(function)
         self._parameters = parameters
         self._configs = configs
         self._settings = settings
@@ -127,7 +129,9 @@ class Call:
 
     def _target(self) -> Target:
         keys = enumerate(self._sweep.config_keys())
-        return Target(self._sweep, self._name, {key: number for number, key in keys if key})
+        keyless = not self._parameters.names and len(self._configs) == 1  # its key is ""
+        numbers = {key: number for number, key in keys if key or keyless}
+        return Target(self._sweep, self._name, numbers)
 
     def _derive(self) -> Derived:
         function = self._settings.derive_metric
@@ -161,6 +165,7 @@ class Call:
             frozenset(derived.unitless),
             self._settings.normalize_against,
             self._choice.replay == "range",
+            UNLOCKED if self._settings.clock_control == "base" else "",
         )
 
     # ---- what is said ----
@@ -245,13 +250,14 @@ def _runs_options(settings: Settings) -> dict[str, str | None]:
     return {
         "min-runs": str(settings.runs) if settings.runs > 1 else None,
         "min-time": None if seconds is None else f"{max(1, round(seconds * 1e9))}ns",
+        "timeout": None if seconds is None else f"{30 + 2 * seconds!r}s",  # 30 s without
         "max-noise": _ratio(settings.max_noise),
         "target-ci": _ratio(settings.target_ci),
     }
 
 
 def _ratio(value: float | None) -> str | None:
-    return None if value is None else f"{value:.15f}"
+    return None if value is None else repr(value)
 
 
 def _pattern(kernel: str) -> str:
@@ -290,7 +296,8 @@ class _Progress:
 
     @classmethod
     def on_terminal(cls, calls: int) -> _Progress | None:
-        return cls(calls) if sys.stdout.isatty() else None
+        isatty = getattr(sys.stdout, "isatty", None)  # stdout may be None, or any object
+        return cls(calls) if isatty and isatty() else None
 
     def step(self, step: Step) -> None:
         _runs.begin()

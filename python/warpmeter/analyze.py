@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import inspect
 import itertools
 import os
 import tempfile
@@ -11,7 +12,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal, NoReturn, TypeAlias, overload
 
-from ._configs import Parameters, bind
+from ._configs import Parameters, bind, name_of
 from ._files import write_csv
 from ._measured import Measured
 from ._settings import (
@@ -31,6 +32,7 @@ from ._settings import (
 from ._sweep import Call, Function, Outcome
 from .exceptions import ProfilerException, SeveralKernelsError
 from .results import ProfileResults
+from .table import need_pandas
 from .utils import VerbosityLevel
 
 __all__ = ["ignore_failures", "kernel", "plot"]
@@ -194,6 +196,11 @@ def kernel(
 def _decorate(function: Function, *, settings: Settings) -> Profiled:
     if not callable(function):
         raise TypeError(f"kernel decorates a function, not {function!r}")
+    if _runs_later(function):
+        raise TypeError(
+            f"kernel cannot measure {name_of(function)}, of which a call runs nothing yet (async def,"
+            " or a generator): decorate a function that runs it, with asyncio.run for example"
+        )
     parameters = Parameters.of(function)
     files = _Files(settings)
 
@@ -205,16 +212,28 @@ def _decorate(function: Function, *, settings: Settings) -> Profiled:
             names = ", ".join(keywords)
             raise ProfilerException(f"keyword arguments are not accepted: {names}; use configs=")
         bound = bind(parameters, args, configs, settings.configs)
+        if settings.output_csv:
+            need_pandas()
         outcome = _run(Call(function, parameters, bound, settings))
         for category, text in _warnings(settings, outcome):
             warnings.warn(text, category, stacklevel=2)
         results = ProfileResults(outcome.measured)
         if outcome.several_kernels:
             raise SeveralKernelsError(_several_kernels(outcome.several_kernels), results)
-        files.write(outcome.measured)
+        try:
+            files.write(outcome.measured)
+        except Exception as error:
+            _attach(results, error)
+            raise
         return results
 
     return profiled
+
+
+def _runs_later(function: Function) -> bool:
+    kinds = (inspect.iscoroutinefunction, inspect.isasyncgenfunction, inspect.isgeneratorfunction)
+    call = getattr(type(function), "__call__", None)  # noqa: B004 - that of an object's class
+    return any(kind(each) for kind in kinds for each in (function, call))
 
 
 def _run(call: Call) -> Outcome:
@@ -224,9 +243,13 @@ def _run(call: Call) -> Outcome:
         except BaseException as error:
             measured = call.measured_so_far()
             if measured is not None:
-                with contextlib.suppress(AttributeError, TypeError):  # some take no attributes
-                    error.warpmeter_results = ProfileResults(measured)  # type: ignore[attr-defined]
+                _attach(ProfileResults(measured), error)
             raise
+
+
+def _attach(results: ProfileResults, error: BaseException) -> None:
+    with contextlib.suppress(AttributeError, TypeError):  # some take no attributes
+        error.warpmeter_results = results  # type: ignore[attr-defined]
 
 
 # ---- what is said afterwards ----
@@ -234,9 +257,8 @@ def _run(call: Call) -> Outcome:
 
 def _warnings(settings: Settings, outcome: Outcome) -> Iterator[tuple[type[Warning], str]]:
     measured = outcome.measured
-    if settings.clock_control == "base":
-        text = "clock_control='base': warpmeter does not lock clocks, so they were free to change"
-        yield RuntimeWarning, text
+    if measured.note:
+        yield RuntimeWarning, measured.note
     if outcome.returned:
         text = f"{measured.function} returned something, which is dropped: what was measured is"
         yield RuntimeWarning, f"{text} returned instead"

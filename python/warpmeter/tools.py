@@ -26,7 +26,9 @@ def activate(tool: Tool) -> None:
     ValueError: not a Tool. RuntimeError: the other one is active; deactivate() it first."""
     global _active
     if not isinstance(tool, Tool):
-        raise ValueError(f"activate takes Tool.NCU or Tool.CUPTI, not {tool!r}")
+        raise ValueError(  # noqa: TRY004 - what scripts expect
+            f"activate takes Tool.NCU or Tool.CUPTI, not {tool!r}"
+        )
     if _active not in (None, tool):
         raise RuntimeError(f"{_active} is active: call deactivate() before {tool} is activated")
     _active = tool

@@ -16,9 +16,9 @@ class VerbosityLevel(enum.IntEnum):
     DEBUG = 4
 
 
-class row_panel:  # noqa: N801 - the name that scripts use
+class row_panel:
     """Marks a parameter whose values make the rows of a grid of plots."""
 
 
-class col_panel:  # noqa: N801
+class col_panel:
     """Marks a parameter whose values make the columns of a grid of plots."""
