@@ -39,12 +39,12 @@ def on_gpu(**env: str) -> Callable[[Callable[[], None]], Callable[[], None]]:
 
         @functools.wraps(test)
         def apart() -> None:
-            if not (_FOLDER / "libcupti.so.13").exists():
+            if not there():
                 pytest.skip("this build has no made-up GPU")
             code = f"import {module}; {module}.{test.__name__}.__wrapped__()"
             ran = subprocess.run(
                 [sys.executable, "-c", code],
-                env=_environment() | env,
+                env=environment() | env,
                 capture_output=True,
                 text=True,
                 check=False,
@@ -56,7 +56,13 @@ def on_gpu(**env: str) -> Callable[[Callable[[], None]], Callable[[], None]]:
     return decorate
 
 
-def _environment() -> dict[str, str]:
+def there() -> bool:
+    """Whether this build has it."""
+    return (_FOLDER / "libcupti.so.13").exists()
+
+
+def environment() -> dict[str, str]:
+    """Of a process in which the core finds it."""
     unwanted = ("FAKE_GPU", "WARPMETER_CUDA", "NSPY_NCU_INIT_AT_IMPORT")
     env = {name: value for name, value in os.environ.items() if name not in unwanted}
     here = str(Path(__file__).parent)
@@ -83,15 +89,17 @@ class Gpu:
         ]
         for name, ns in KERNELS_NS.items():
             self._fake.fake_kernel_ns(name.encode(), ctypes.c_int64(ns))
-        context = ctypes.c_void_p()
+        self._context = ctypes.c_void_p()
         self._check(self._driver.cuInit(0))
-        self._check(self._driver.cuCtxCreate_v2(ctypes.byref(context), 0, 0))
+        self._check(self._driver.cuCtxCreate_v2(ctypes.byref(self._context), 0, 0))
 
     @property
     def launches(self) -> int:
         return int(self._fake.fake_launches())
 
     def launch(self, *kernels: str) -> None:
+        """Any thread may call it."""
+        self._check(self._driver.cuCtxSetCurrent(self._context))
         for kernel in kernels:
             function = self._fake.fake_function(kernel.encode())
             self._check(
