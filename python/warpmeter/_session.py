@@ -77,6 +77,9 @@ class session:  # noqa: N801 - it is used like a function
     each entry of a region, not for each run. keep_records: every kernel is kept, for kernels().
     verbosity: SILENT prints nothing, not even the warnings, which go to stderr.
 
+    The first launch of a kernel that is seen in a process loads it: the run that has it has no time
+    of kernels, so a session on a GPU is entered twice or more.
+
     The thread that starts a run ends it. One session or decorated function measures at a time.
 
     Making one raises ProfilerException for metrics that are not known or cannot be had here, and
