@@ -111,7 +111,7 @@ static int step_check(const work *w, const wm_step *due) {
 }
 
 static int step_call(core_sweep *s, const work *w, const wm_step *due) {
-    if (combine_check(s) < 0 || step_check(w, due) < 0) return -1;
+    if (combine_check(s) < 0 || step_check(w, due) < 0 || key_note(s, due) < 0) return -1;
     const Py_ssize_t config = (Py_ssize_t)due->config;
     PyObject *keywords = w->keywords ? PyTuple_GetItem(w->keywords, config) : NULL;
     s->calls++;
@@ -147,7 +147,7 @@ static int step_end(core_sweep *s, wm_sweep *sweep, const wm_step *due, int call
         PyErr_Restore(type, exception, traceback);
         return -1;
     }
-    if (status == WM_OK) return key_note(s, due) < 0 ? -1 : combine_check(s);
+    if (status == WM_OK) return combine_check(s);
     core_raise(core_state_of((PyObject *)s), status, &err);
     return -1;
 }
