@@ -85,7 +85,7 @@ static PyMethodDef functions[] = {
     {"add_items", CORE_METHOD(core_add_items), METH_VARARGS | METH_KEYWORDS,
      "add_items(region, count)\n--\n\nItems that one run of a region did. Gives item_rate."},
     {"skip", core_skip, METH_O,
-     "skip(why)\n--\n\nLeave the configuration at hand out; the function should return after it."},
+     "skip(why, /)\n--\n\nLeave the configuration at hand out; the function should return after it."},
     {"doctor", core_doctor, METH_NOARGS,
      "doctor()\n--\n\nWhat this machine can measure, what it cannot, why, and what to do about it."},
     {"metrics", CORE_METHOD(core_metrics), METH_VARARGS | METH_KEYWORDS,

@@ -199,13 +199,15 @@ static PyMethodDef methods[] = {
      "kernels($self)\n--\n\nEvery kernel, copy and set so far; none without keep_records."},
     {NULL, NULL, 0, NULL}};
 
-static PyType_Slot slots[] = {{Py_tp_doc, "What is measured together. One call at a time, in any thread."},
-                              {Py_tp_new, CORE_SLOT(session_new)},
-                              {Py_tp_dealloc, CORE_SLOT(session_dealloc)},
-                              {Py_tp_traverse, CORE_SLOT(session_traverse)},
-                              {Py_tp_clear, CORE_SLOT(session_clear)},
-                              {Py_tp_methods, methods},
-                              {0, NULL}};
+static PyType_Slot slots[] = {
+    {Py_tp_doc, "Session(*, name='session', metrics='', log=None, ring_marks=0, by_entry=False, "
+                "keep_records=False)\n--\n\nWhat is measured together. One call at a time, in any thread."},
+    {Py_tp_new, CORE_SLOT(session_new)},
+    {Py_tp_dealloc, CORE_SLOT(session_dealloc)},
+    {Py_tp_traverse, CORE_SLOT(session_traverse)},
+    {Py_tp_clear, CORE_SLOT(session_clear)},
+    {Py_tp_methods, methods},
+    {0, NULL}};
 
 PyType_Spec core_session_spec = {"warpmeter._core.Session", sizeof(core_session), 0,
                                  Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_IMMUTABLETYPE, slots};

@@ -348,7 +348,8 @@ static PyMemberDef members[] = {
      "Whether some call returned something else than None."},
     {NULL, 0, 0, 0, NULL}};
 
-static PyType_Slot slots[] = {{Py_tp_doc, "A function of Python's that the core has called again and again."},
+static PyType_Slot slots[] = {{Py_tp_doc, "Sweep(session, name, options=(), combine=None)\n--\n\nA function "
+                                          "of Python's that the core has called again and again."},
                               {Py_tp_new, CORE_SLOT(sweep_new)},
                               {Py_tp_dealloc, CORE_SLOT(sweep_dealloc)},
                               {Py_tp_traverse, CORE_SLOT(sweep_traverse)},

@@ -292,7 +292,7 @@ static PyMethodDef methods[] = {
      "suffix."},
     {"text", CORE_METHOD(table_text), METH_VARARGS | METH_KEYWORDS,
      "text($self, format='text', width=0, unicode=True, color=False)\n--\n\nWhat write() would write."},
-    {"column", table_column, METH_O, "column($self, name)\n--\n\nA column, by name or number."},
+    {"column", table_column, METH_O, "column($self, name, /)\n--\n\nA column, by name or number."},
     {"reason", table_reason, METH_VARARGS,
      "reason($self, row, name, /)\n--\n\nWhy a cell has no value, as a slug; \"\" where it has one."},
     {"select", CORE_METHOD(table_select), METH_VARARGS | METH_KEYWORDS,

@@ -6,7 +6,7 @@ that may wait for a device. In the main interpreter only: ImportError in others.
 from collections.abc import Callable, Iterator, Sequence
 from os import PathLike
 from types import TracebackType
-from typing import Literal, ParamSpec, TypeVar, final
+from typing import Literal, ParamSpec, Self, TypeVar, final
 
 __version__: str
 
@@ -78,7 +78,7 @@ class Column:
     @property
     def texts(self) -> tuple[str, ...] | None: ...  # each once, in the order of their coming
     def __len__(self) -> int: ...
-    def __getitem__(self, row: int) -> _Value: ...  # None for a null; negative rows as in a list
+    def __getitem__(self, row: int, /) -> _Value: ...  # None for a null; negative rows as in a list
     def __iter__(self) -> Iterator[_Value]: ...
     def __buffer__(self, flags: int, /) -> memoryview: ...  # BufferError for texts
     def to_list(self) -> list[_Value]: ...  # equal texts are one object
@@ -121,8 +121,8 @@ class Session:
     start and stop: each pair is a run; `metrics`, `by_entry` and `name` are for them. A session
     and its sweeps take one call at a time, and none in a child of fork: RuntimeError."""
 
-    def __init__(
-        self,
+    def __new__(
+        cls,
         *,
         name: str = "session",
         metrics: str = "",
@@ -130,7 +130,7 @@ class Session:
         ring_marks: int = 0,
         by_entry: bool = False,
         keep_records: bool = False,
-    ) -> None: ...
+    ) -> Self: ...
     def start(self) -> None: ...
     def stop(self) -> None: ...
     def table(self) -> RawTable: ...
@@ -164,13 +164,13 @@ class Sweep:
     ends; what it raises makes the value null, and is raised by run() at the end of that step, or
     of the next one. ValueError (what is wrong with an option), Error."""
 
-    def __init__(
-        self,
+    def __new__(
+        cls,
         session: Session,
         name: str,
         options: Sequence[str] = (),
         combine: Combine | None = None,
-    ) -> None: ...
+    ) -> Self: ...
     def add_config(
         self, names: Sequence[str], values: Sequence[bool | int | float | str]
     ) -> None: ...
