@@ -1,0 +1,206 @@
+"""Arguments of analyze.kernel: what is refused where a function is decorated, and what is not."""
+
+import os
+
+import numpy as np
+import pytest
+
+from warpmeter import InfoCollector, VerbosityLevel, experimental
+from warpmeter.analyze import kernel, plot
+
+
+def refused(error, **given):
+    with pytest.raises(error) as caught:
+        kernel(**given)
+    for name in given:
+        assert name in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "clock_control",
+        "cache_control",
+        "replay_mode",
+        "thermal_mode",
+        "order",
+        "scope",
+        "backend",
+    ],
+)
+@pytest.mark.parametrize("value", ["boost", "", None, 1, ["base"]])
+def test_other_choices_are_refused(name, value):
+    refused(ValueError, **{name: value})
+
+
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [
+        ("clock_control", ["base", "none"]),
+        ("cache_control", ["all", "none"]),
+        ("replay_mode", ["auto", "kernel", "range"]),
+        ("thermal_mode", ["auto", "off"]),
+        ("order", ["sequential", "interleaved", "random"]),
+        ("scope", ["process", "thread"]),
+        ("backend", ["auto", "cuda", "cpu"]),
+        ("verbosity", [*VerbosityLevel, 0, 3, 4, 10]),
+        ("runs", [1, np.int64(3), 1_000_000_000]),
+        ("warmup", [0, 5]),
+        ("counter_runs", [None, 1]),
+        ("min_time", [None, 1, 0.5, np.float32(1)]),
+        ("max_noise", [None, 1, 1e-12]),
+        ("target_ci", [None, 0.01]),
+        ("metrics", ["time", ["time"], ("nobody knows this one",), []]),
+        ("ignore_kernel_list", [None, [], "name", ["a", "b"]]),
+        ("combine_kernel_metrics", [None, "auto", max, {}, {"m": "sum"}, {"m": "one"}]),
+        ("derive_metric", [None, max]),
+        ("normalize_against", [None, "a"]),
+        ("info_collectors", [None, []]),
+        ("configs", [None, [], 5, iter([1])]),
+    ],
+)
+def test_choices_are_accepted(name, values):
+    for value in values:
+        assert callable(kernel(**{name: value})(lambda n: None))
+
+
+@pytest.mark.parametrize("name", ["runs", "counter_runs"])
+@pytest.mark.parametrize("value", [0, -1, -(10**30), 10**30])
+def test_numbers_of_runs_are_from_one(name, value):
+    refused(ValueError, **{name: value})
+
+
+def test_warmup_and_verbosity_are_from_zero():
+    refused(ValueError, warmup=-1)
+    refused(ValueError, verbosity=-1)
+
+
+@pytest.mark.parametrize("name", ["runs", "warmup", "counter_runs", "verbosity"])
+@pytest.mark.parametrize("value", [1.0, "3", [1]])
+def test_numbers_of_runs_are_whole(name, value):
+    refused(TypeError, **{name: value})
+
+
+@pytest.mark.parametrize("name", ["min_time", "max_noise", "target_ci"])
+@pytest.mark.parametrize("value", [0, -1, float("nan"), float("inf"), 1e300])
+def test_limits_are_above_zero(name, value):
+    refused(ValueError, **{name: value})
+
+
+@pytest.mark.parametrize("name", ["max_noise", "target_ci"])
+def test_shares_are_at_most_one(name):
+    refused(ValueError, **{name: 1.01})
+
+
+@pytest.mark.parametrize("name", ["min_time", "max_noise", "target_ci"])
+def test_limits_are_numbers(name):
+    refused(TypeError, **{name: "much"})
+    refused(TypeError, **{name: [1]})
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("derive_metric", 5),
+        ("normalize_against", 5),
+        ("metrics", 5),
+        ("metrics", [5]),
+        ("ignore_kernel_list", 5),
+        ("ignore_kernel_list", [None]),
+        ("output_prefix", 5),
+        ("combine_kernel_metrics", 5),
+    ],
+)
+def test_other_types_are_refused(name, value):
+    with pytest.raises(TypeError):
+        kernel(**{name: value})
+
+
+def test_other_ways_to_combine_are_refused():
+    refused(ValueError, combine_kernel_metrics="median")
+    with pytest.raises(ValueError, match=r"combine_kernel_metrics\['m'\] is 'median'"):
+        kernel(combine_kernel_metrics={"m": "median"})
+
+
+@pytest.mark.parametrize(("wait", "cont"), [(10, 10), (10, 5), (0, 0)])
+def test_cooling_ends_above_where_it_begins(wait, cont):
+    refused(ValueError, thermal_wait=wait, thermal_cont=cont)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"thermal_mode": "manual"},
+        {"thermal_wait": 5},
+        {"thermal_cont": 25},
+        {"thermal_timeout": 60},
+        {"thermal_device": 0},
+        {"thermal_wait": 10, "thermal_cont": 20, "thermal_mode": "manual"},
+    ],
+)
+def test_temperatures_are_not_controlled_yet(given):
+    with pytest.raises(NotImplementedError, match="temperatures"):
+        kernel(**given)
+
+
+def test_without_control_thresholds_of_temperatures_do_not_matter():
+    assert kernel(thermal_mode="off", thermal_wait=1, thermal_cont=2)(lambda: None)
+
+
+def test_collectors_are_made_but_not_called_yet():
+    @experimental.collect(scope="run")
+    def temperature():
+        return 40
+
+    for collector in (
+        temperature,
+        ("name", temperature, "once"),
+        InfoCollector("name", temperature, "once"),
+    ):
+        with pytest.raises(NotImplementedError, match="info_collectors"):
+            kernel(info_collectors=[collector])
+
+
+def test_plots_are_not_there_yet():
+    with pytest.raises(NotImplementedError, match="plot"):
+        plot()(kernel(lambda: None))
+    with pytest.raises(ValueError, match="plot_type"):
+        plot(plot_type="pie")
+
+
+def test_the_folder_of_the_files_is_made_where_the_function_is_decorated(tmp_path):
+    kernel(output_prefix=f"{tmp_path}/new/deep/")
+    kernel(output_prefix=tmp_path / "other" / "prefix_")
+    kernel(output_prefix=os.path.join(os.path.relpath(tmp_path), "prefix_"))
+    assert sorted(p.name for p in tmp_path.rglob("*")) == ["deep", "new", "other"]
+
+
+def test_a_folder_that_cannot_be_made_is_an_error(tmp_path):
+    (tmp_path / "file").touch()
+    with pytest.raises(OSError):
+        kernel(output_prefix=f"{tmp_path}/file/deep/")
+
+
+@pytest.mark.parametrize("what", [5, object(), "name"])
+def test_what_is_no_function_is_refused(what):
+    with pytest.raises(TypeError, match="decorates a function"):
+        kernel(runs=2)(what)
+
+
+def test_functions_that_a_call_does_not_run_are_refused():
+    async def coroutine():
+        pass
+
+    async def stream():
+        yield
+
+    def generator():
+        yield
+
+    class Later:
+        async def __call__(self):
+            pass
+
+    for function in (coroutine, stream, generator, Later(), Later().__call__):
+        with pytest.raises(TypeError, match="a call runs nothing yet"):
+            kernel(function)
