@@ -60,7 +60,7 @@ def _log(level: int, line: str) -> None:
         print(f"warpmeter: warning: {line}", file=sys.stderr)
 
 
-class session:  # noqa: N801 - it is used like a function
+class session:
     """Measures code and the regions in it; each `with` is a run.
 
         with warpmeter.session() as s:

@@ -52,7 +52,7 @@ def clear_active_annotations() -> None:
     _thread.run = 0
 
 
-class annotate:  # noqa: N801 - the name that scripts use
+class annotate:
     """A region of the code: a context manager, and a decorator, for any thread.
 
     name: not empty. ignore_failures: an Exception that leaves the region is swallowed, and the
