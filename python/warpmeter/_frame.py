@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from . import _units
+from ._backend import plain
 from ._columns import array, counts, mapped, numbered, numbers, objects, text, valid
 from ._rows import Rows, choose
 
@@ -239,7 +240,7 @@ def _ours(m: Measured, rows: Rows, statistics: dict[str, _Floats]) -> dict[str, 
         "Bound": text(table, "bound")[rows.source],
         "Note": _notes(m)[rows.source],
         "Status": text(table, "status")[rows.source],
-        "Reason": text(table, "reason")[rows.source],
+        "Reason": mapped(text(table, "reason"), plain)[rows.source],
     }
     benchmarks = objects([benchmark for benchmark, _ in rows.annotations])
     if len(set(benchmarks)) > 1:

@@ -158,7 +158,7 @@ class Call:
             self._name,
             self._parameters.names,
             self._configs,
-            self._target().numbers,
+            self._numbers(results),
             tuple(shown.get(name, name) for name in metrics if name not in derived.names),
             shown,
             tuple(derived.names),
@@ -167,6 +167,16 @@ class Call:
             self._choice.replay == "range",
             UNLOCKED if self._settings.clock_control == "base" else "",
         )
+
+    def _numbers(self, results: RawTable) -> dict[str, int]:
+        """Number of each configuration, by its key. Those that were not reached after an exception
+        have rows, too, in the order of their numbers."""
+        numbers = dict(self._target().numbers)
+        others = iter(sorted(set(range(len(self._configs))).difference(numbers.values())))
+        for key in results.column("config_key").to_list():
+            if key and key not in numbers:
+                numbers[str(key)] = next(others)
+        return numbers
 
     # ---- what is said ----
 
