@@ -23,16 +23,13 @@ if TYPE_CHECKING:
         add_flops,
         add_items,
         annotate,
-        doctor,
-        metrics,
-        metrics_plan,
         record,
         skip,
     )
     from ._session import session
     from .info_collector import CollectionScope, InfoCollector
     from .results import ProfileResults, load
-    from .table import Table
+    from .table import Table, doctor, metrics, metrics_plan
     from .tools import Tool, activate, deactivate, get_active_tool
     from .utils import VerbosityLevel, col_panel, row_panel
 
@@ -44,16 +41,13 @@ _HOMES = {
         "add_flops",
         "add_items",
         "annotate",
-        "doctor",
-        "metrics",
-        "metrics_plan",
         "record",
         "skip",
     ),
     "._session": ("session",),
     ".info_collector": ("CollectionScope", "InfoCollector"),
     ".results": ("ProfileResults", "load"),
-    ".table": ("Table",),
+    ".table": ("Table", "doctor", "metrics", "metrics_plan"),
     ".tools": ("Tool", "activate", "deactivate", "get_active_tool"),
     ".utils": ("VerbosityLevel", "col_panel", "row_panel"),
 }

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, final
 
+from . import _core
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -168,3 +170,26 @@ class Table:
 
 def _list(names: str | Iterable[str] | None) -> str | None:
     return names if names is None or isinstance(names, str) else ",".join(names)
+
+
+# ---- tables of the machine ----
+
+
+def doctor() -> Table:
+    """What this machine can measure, what it cannot, why, and what to do about it."""
+    return Table(_core.doctor())
+
+
+def metrics(pattern: str | None = None, chip: str | None = None) -> Table:
+    """The metrics that can be asked for here, or of any GPU's chip ("GH100"), with units and a line
+    of text each. pattern: as of a shell, "dram__*".
+
+    warpmeter's Error where the chip or its counters are not known."""
+    return Table(_core.metrics(pattern, chip))
+
+
+def metrics_plan(metrics: str, chip: str | None = None) -> Table:
+    """In which pass each of these metrics would be read, parted by commas, here or on a chip.
+
+    warpmeter's Error, and ValueError, for those that are not known."""
+    return Table(_core.metrics_plan(metrics, chip))
