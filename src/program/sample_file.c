@@ -108,9 +108,7 @@ wm_status wmi_sample_file_add(wmi_sample_file *f, const wmi_samples *samples, ui
     wm_status status = t ? WM_OK : WM_ENOMEM;
     for (size_t k = f->first[config]; k != SIZE_MAX && status == WM_OK; k = f->next[k]) {
         const wmi_series *s = wmi_samples_series_at(samples, k);
-        for (size_t i = f->written[k]; i < s->n && status == WM_OK; i++)
-
-            status = wmi_params_add_sample(&f->params, t, samples, s, i);
+        status = wmi_params_add_samples(&f->params, t, samples, s, f->written[k]);
     }
     if (status == WM_OK && wm_table_rows(t)) status = wmi_csv_rows(t, 0, &text);
     if (status == WM_OK && text.failed) status = WM_ENOMEM;

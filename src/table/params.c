@@ -58,24 +58,30 @@ void wmi_params_fini(wmi_params *p) {
 }
 
 /* A value in a column of text reads as it does in the configuration's key. */
-static wm_status set_as_text(wm_table *t, size_t row, size_t column, wm_value v) {
+static wm_status set_as_text(wm_table *t, size_t row, size_t count, size_t column, wm_value v) {
     static const char name[] = "v";
     const char *const names[] = {name};
     char *text = wmi_config_key(1, names, &v);
     if (!text) return WM_ENOMEM;
-    wm_status status = wmi_table_set(t, row, column, wmi_str(text + sizeof name)); /* behind "v=" */
+    wm_status status = wmi_table_fill(t, row, count, column, wmi_str(text + sizeof name)); /* behind "v=" */
     free(text);
     return status;
 }
 
-wm_status wmi_params_set(const wmi_params *p, wm_table *t, size_t row, size_t first,
-                         const wmi_config *config) {
+wm_status wmi_params_fill(const wmi_params *p, wm_table *t, size_t row, size_t count, size_t first,
+                          const wmi_config *config) {
     wm_status status = WM_OK;
     for (size_t i = 0; i < config->count && status == WM_OK; i++) {
         size_t at = find(p, config->names[i]);
         wm_value v = config->values[i];
         bool as_text = p->types[at] == WM_STR && v.type != WM_STR && v.type != WM_NULL;
-        status = as_text ? set_as_text(t, row, first + at, v) : wmi_table_set(t, row, first + at, v);
+        status = as_text ? set_as_text(t, row, count, first + at, v)
+                         : wmi_table_fill(t, row, count, first + at, v);
     }
     return status;
+}
+
+wm_status wmi_params_set(const wmi_params *p, wm_table *t, size_t row, size_t first,
+                         const wmi_config *config) {
+    return wmi_params_fill(p, t, row, 1, first, config);
 }

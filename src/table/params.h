@@ -19,9 +19,12 @@ void wmi_params_fini(wmi_params *params);
 /** Set the parameters of a configuration; their columns begin at `first`. */
 wm_status wmi_params_set(const wmi_params *params, wm_table *t, size_t row, size_t first,
                          const wmi_config *config);
+/** The same in `count` rows from `row` on. */
+wm_status wmi_params_fill(const wmi_params *params, wm_table *t, size_t row, size_t count, size_t first,
+                          const wmi_config *config);
 
-/** Add value `i` of a series to a samples table made with these parameters. */
-wm_status wmi_params_add_sample(const wmi_params *params, wm_table *t, const wmi_samples *samples,
-                                const wmi_series *s, size_t i);
+/** Add the values of a series, from value `from` on, to a samples table made with these parameters. */
+wm_status wmi_params_add_samples(const wmi_params *params, wm_table *t, const wmi_samples *samples,
+                                 const wmi_series *s, size_t from);
 
 #endif

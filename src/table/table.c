@@ -157,6 +157,18 @@ wm_status wmi_table_add_row(wm_table *t, size_t *out) {
     return WM_OK;
 }
 
+wm_status wmi_table_add_rows(wm_table *t, size_t count, size_t *first) {
+    if (t->column_count == 0) return WM_ESTATE;
+    if (count > SIZE_MAX - t->rows) return WM_ENOMEM;
+    if (t->rows + count > t->row_cap) { /* by half at least: more may follow */
+        const size_t half = t->rows + t->rows / 2, rows = t->rows + count;
+        if (wmi_table_reserve(t, half > rows ? half : rows) != WM_OK) return WM_ENOMEM;
+    }
+    if (first) *first = t->rows;
+    t->rows += count;
+    return WM_OK;
+}
+
 /* ---- cells ---- */
 
 static wm_status set_string(wm_table *t, column *c, size_t row, const char *s) {
@@ -198,6 +210,30 @@ wm_status wmi_table_set(wm_table *t, size_t row, size_t col, wm_value v) {
     case WM_NULL: break;
     }
     c->reason[row] = WM_REASON_NONE;
+    return WM_OK;
+}
+
+static void repeat_cell(column *c, size_t row, size_t end) {
+#define REPEAT(member)                                                                                       \
+    for (size_t i = row + 1; i < end; i++) c->cells.member[i] = c->cells.member[row]
+    switch (c->type) {
+    case WM_I64: REPEAT(i64); break;
+    case WM_F64: REPEAT(f64); break;
+    case WM_STR: REPEAT(str); break;
+    case WM_BOOL: REPEAT(b); break;
+    case WM_NULL: break;
+    }
+#undef REPEAT
+}
+
+wm_status wmi_table_fill(wm_table *t, size_t row, size_t count, size_t col, wm_value v) {
+    if (count == 0) return WM_OK;
+    if (count > t->rows || row > t->rows - count) return WM_EINVAL;
+    wm_status status = wmi_table_set(t, row, col, v);
+    if (status != WM_OK) return status;
+    column *c = &t->columns[col];
+    memset(c->reason + row + 1, c->reason[row], count - 1);
+    if (c->reason[row] == WM_REASON_NONE) repeat_cell(c, row, row + count);
     return WM_OK;
 }
 

@@ -20,11 +20,15 @@ wm_status wmi_table_reserve(wm_table *t, size_t rows);
 /** Add a row of nulls (WM_REASON_NOT_APPLICABLE). *out: its number; may be NULL.
  *  WM_ESTATE for a table without columns. */
 wm_status wmi_table_add_row(wm_table *t, size_t *out);
+/** Add `count` rows of nulls. *first: the number of the first; may be NULL. As above, and WM_ENOMEM. */
+wm_status wmi_table_add_rows(wm_table *t, size_t count, size_t *first);
 /** Set a cell. Strings are copied (equal ones are kept once). An int64 is widened
  *  for a double column; any other type that does not fit is WM_EINVAL. A double
  *  that is not finite is stored as a null (WM_REASON_NOT_FINITE), and a null
  *  without a reason as one of WM_REASON_UNKNOWN. */
 wm_status wmi_table_set(wm_table *t, size_t row, size_t column, wm_value v);
+/** Set a cell of `count` rows from `row` on alike: for each what wmi_table_set does, and at once. */
+wm_status wmi_table_fill(wm_table *t, size_t row, size_t count, size_t column, wm_value v);
 /** Add a context entry, or replace the one of that key. Copied. */
 wm_status wmi_table_set_context(wm_table *t, const char *key, wm_value v);
 /** The context entry of that key, or a null (WM_REASON_NOT_APPLICABLE). */

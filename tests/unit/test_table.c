@@ -105,6 +105,57 @@ static void only_an_int64_is_widened(void **state) {
     wm_table_destroy(t);
 }
 
+static void rows_are_filled_alike(void **state) {
+    (void)state;
+    wm_table *t = one_of_each();
+    size_t first = 9;
+    put(t, add_row(t), "s", wmi_str("before"));
+    assert_int_equal(wmi_table_add_rows(t, 100, &first), WM_OK);
+    assert_int_equal(first, 1);
+    assert_int_equal(wm_table_rows(t), 101);
+    for (size_t row = 1; row < 101; row++) assert_no_value(t, row, "i", WM_REASON_NOT_APPLICABLE);
+    assert_int_equal(wmi_table_fill(t, 1, 99, 0, wmi_i64(-7)), WM_OK);
+    assert_int_equal(wmi_table_fill(t, 1, 99, 1, wmi_i64(2)), WM_OK); /* widened */
+    assert_int_equal(wmi_table_fill(t, 1, 99, 2, wmi_str("text")), WM_OK);
+    assert_int_equal(wmi_table_fill(t, 1, 99, 3, wmi_bool(true)), WM_OK);
+    for (size_t row = 1; row < 100; row++) {
+        assert_int_equal(cell(t, row, "i").as.i64, -7);
+        assert_true(cell(t, row, "f").as.f64 == 2.0);
+        assert_string_equal(cell(t, row, "s").as.str, "text");
+        assert_true(cell(t, row, "b").as.b);
+    }
+    assert_string_equal(cell(t, 0, "s").as.str, "before");
+    assert_no_value(t, 0, "i", WM_REASON_NOT_APPLICABLE);
+    assert_no_value(t, 100, "s", WM_REASON_NOT_APPLICABLE);
+    assert_int_equal(wmi_table_fill(t, 3, 2, 1, wmi_null(WM_REASON_DROPPED)), WM_OK);
+    assert_true(cell(t, 2, "f").as.f64 == 2.0);
+    assert_no_value(t, 3, "f", WM_REASON_DROPPED);
+    assert_no_value(t, 4, "f", WM_REASON_DROPPED);
+    assert_true(cell(t, 5, "f").as.f64 == 2.0);
+    wm_table_destroy(t);
+}
+
+static void filling_refuses_what_setting_refuses(void **state) {
+    (void)state;
+    wm_table *t = one_of_each();
+    wm_table *none = wmi_table_create("k");
+    assert_int_equal(wmi_table_add_rows(none, 1, NULL), WM_ESTATE);
+    assert_int_equal(wmi_table_add_rows(t, 0, NULL), WM_OK);
+    assert_int_equal(wm_table_rows(t), 0);
+    assert_int_equal(wmi_table_add_rows(t, 3, NULL), WM_OK);
+    assert_int_equal(wmi_table_add_rows(t, SIZE_MAX - 2, NULL), WM_ENOMEM);
+    assert_int_equal(wm_table_rows(t), 3);
+    assert_int_equal(wmi_table_fill(t, 1, 3, 0, wmi_i64(1)), WM_EINVAL);
+    assert_int_equal(wmi_table_fill(t, 4, 1, 0, wmi_i64(1)), WM_EINVAL);
+    assert_int_equal(wmi_table_fill(t, 0, SIZE_MAX, 0, wmi_i64(1)), WM_EINVAL);
+    assert_int_equal(wmi_table_fill(t, 0, 3, 4, wmi_i64(1)), WM_EINVAL);
+    assert_int_equal(wmi_table_fill(t, 0, 3, 0, wmi_str("1")), WM_EINVAL);
+    assert_int_equal(wmi_table_fill(t, 3, 0, 0, wmi_i64(1)), WM_OK);
+    for (size_t row = 0; row < 3; row++) assert_no_value(t, row, "i", WM_REASON_NOT_APPLICABLE);
+    wm_table_destroy(t);
+    wm_table_destroy(none);
+}
+
 static void what_is_not_finite_is_a_null(void **state) {
     (void)state;
     wm_table *t = one_of_each();
@@ -302,6 +353,8 @@ int main(void) {
         cmocka_unit_test(columns_come_before_rows),
         cmocka_unit_test(cells_keep_what_was_set),
         cmocka_unit_test(only_an_int64_is_widened),
+        cmocka_unit_test(rows_are_filled_alike),
+        cmocka_unit_test(filling_refuses_what_setting_refuses),
         cmocka_unit_test(what_is_not_finite_is_a_null),
         cmocka_unit_test(equal_strings_are_kept_once_and_never_move),
         cmocka_unit_test(context_keeps_its_order),
