@@ -107,6 +107,8 @@ static Py_ssize_t cells_read(const wm_table *table, size_t number, wm_type type,
                              numbering *texts) {
     const size_t rows = wm_table_rows(table);
     Py_ssize_t nulls = 0;
+    const char *last = NULL;
+    int32_t last_number = -1;
     for (size_t row = 0; row < rows; row++) {
         wm_value v = {.type = WM_NULL};
         wm_table_get(table, row, number, &v);
@@ -117,9 +119,11 @@ static Py_ssize_t cells_read(const wm_table *table, size_t number, wm_type type,
         case WM_F64: ((double *)(void *)cells)[row] = valid[row] ? v.as.f64 : 0; break;
         case WM_BOOL: ((bool *)cells)[row] = valid[row] && v.as.b; break;
         case WM_STR: {
-            const int32_t text = valid[row] ? number_of(texts, v.as.str) : -1;
-            if (valid[row] && text < 0) return -1;
-            ((int32_t *)(void *)cells)[row] = text;
+            if (valid[row] && v.as.str != last) { /* most cells repeat the one above */
+                if ((last_number = number_of(texts, v.as.str)) < 0) return -1;
+                last = v.as.str;
+            }
+            ((int32_t *)(void *)cells)[row] = valid[row] ? last_number : -1;
             break;
         }
         case WM_NULL: break;

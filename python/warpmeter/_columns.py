@@ -42,7 +42,9 @@ def objects(values: list[Any]) -> NDArray[np.object_]:
 
 def texts(column: Column) -> NDArray[np.object_]:
     """A column of texts, with None for nulls."""
-    return objects(column.to_list())
+    uniques = objects([*(column.texts or ()), None])  # a null's code is -1, the last of them
+    values: NDArray[np.object_] = uniques[np.asarray(column.codes)]
+    return values
 
 
 def array(column: Column) -> Any:
