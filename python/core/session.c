@@ -201,7 +201,7 @@ static PyMethodDef methods[] = {
 
 static PyType_Slot slots[] = {
     {Py_tp_doc, "Session(*, name='session', metrics='', log=None, ring_marks=0, by_entry=False, "
-                "keep_records=False)\n--\n\nWhat is measured together. One call at a time, in any thread."},
+                "keep_records=False)\n--\n\nWhat is measured together. One call at a time."},
     {Py_tp_new, CORE_SLOT(session_new)},
     {Py_tp_dealloc, CORE_SLOT(session_dealloc)},
     {Py_tp_traverse, CORE_SLOT(session_traverse)},

@@ -118,8 +118,9 @@ Log = Callable[[int, str], None]  # level 0 error, 1 warning, 2 info, 3 debug; a
 @final
 class Session:
     """wm_session. `log` may be called in any thread; what it raises is reported as unraisable.
-    start and stop: each pair is a run; `metrics`, `by_entry` and `name` are for them. A session
-    and its sweeps take one call at a time, and none in a child of fork: RuntimeError."""
+    start and stop: each pair is a run, in one thread; `metrics`, `by_entry` and `name` are for
+    them. A session and its sweeps take one call at a time, and none in a child of fork:
+    RuntimeError."""
 
     def __new__(
         cls,
