@@ -154,32 +154,35 @@ static wmi_kernel_name make(uint32_t binary) {
     return out.full && out.plain ? out : (wmi_kernel_name){0};
 }
 
+/* With the lock held. */
 static wmi_kernel_name look_up(const char *text) {
     const uint32_t binary = wmi_intern(text);
-    wmi_kernel_name out = {0};
-    if (!binary) return out;
-    pthread_mutex_lock(&made.lock);
-    wmi_kernel_name *at = made_at(binary);
+    wmi_kernel_name *at = binary ? made_at(binary) : NULL;
     if (at && !at->binary) *at = make(binary);
-    if (at) out = *at;
-    pthread_mutex_unlock(&made.lock);
-    return out;
+    return at ? *at : (wmi_kernel_name){0};
 }
 
+/* What was found last, by pointer. Not one for each thread: memory of threads is scarce where a
+ * library is opened at run time, as Python's modules are, and a lock costs less than a launch. */
+enum { SLOTS = 64 };
+static struct {
+    const char *text;
+    wmi_kernel_name name;
+} last[SLOTS];
+
 wmi_kernel_name wmi_kernel_name_of(const char *binary) {
-    /* A module that is unloaded gives its memory back, so a pointer alone does not tell. */
-    enum { SLOTS = 64 };
-    static _Thread_local struct {
-        const char *text;
-        wmi_kernel_name name;
-    } last[SLOTS];
     if (!binary) return (wmi_kernel_name){0};
     const size_t slot = ((uintptr_t)binary >> 4 ^ (uintptr_t)binary >> 10) % SLOTS;
-    if (last[slot].text == binary && strcmp(wmi_intern_name(last[slot].name.binary), binary) == 0)
-        return last[slot].name;
-    const wmi_kernel_name found = look_up(binary);
-    if (!found.binary) return found;
-    last[slot].text = binary;
-    last[slot].name = found;
+    pthread_mutex_lock(&made.lock);
+    wmi_kernel_name found = last[slot].name;
+    /* A module that is unloaded gives its memory back, so a pointer alone does not tell. */
+    if (last[slot].text != binary || strcmp(wmi_intern_name(found.binary), binary) != 0) {
+        found = look_up(binary);
+        if (found.binary) {
+            last[slot].text = binary;
+            last[slot].name = found;
+        }
+    }
+    pthread_mutex_unlock(&made.lock);
     return found;
 }
