@@ -126,3 +126,11 @@ def test_failures(run, gpu):
         assert values[:3] == [1000, 1000, 2000]
     else:
         assert all(value > 0 for value in values[:3])
+
+
+def test_tutorial(tmp_path):
+    sections = ["configurations", "what_is_returned", "how_often_it_is_called", "failures"]
+    sections += ["annotations", "arguments", "derived", "several_kernels", "normalized", "tools"]
+    sections += ["frame_and_files", "children", "silence"]
+    command = ["-m", "warpmeter.nsight", SCRIPTS / "tutorial.py"]
+    assert lines(command, tmp_path, gpu=True) == sections
