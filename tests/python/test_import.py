@@ -20,6 +20,6 @@ def thread_local_bytes(path: Path) -> int:
 
 
 def test_it_leaves_room_in_the_memory_of_threads() -> None:
-    # A thread's static block has some 500 bytes to spare for all modules that are loaded late. Where
-    # libgomp, which PyTorch brings, has had its share, a large one cannot be loaded any more.
+    # A thread's static block has little room for what is loaded late. Where libgomp, which PyTorch
+    # brings, has had its share, a module that needs much cannot be loaded any more.
     assert 0 < thread_local_bytes(Path(_core.__file__)) <= 128
