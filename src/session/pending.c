@@ -6,7 +6,7 @@
 
 #include "session/fold.h"
 
-enum { RUNS_MAX = 256, ENTRIES_MAX = 65536 };
+enum { RUNS_MAX = 4096, ENTRIES_MAX = 65536 };
 
 typedef struct wmi_pending_run {
     wmi_run_place place;

@@ -20,6 +20,7 @@ typedef struct builder {
     place *places;
     size_t count;
     uint64_t *ordinals; /* [nodes + 1] launches so far in the run at hand; the last: of no region */
+    bool *divided;      /* [benchmarks + 1] whether one has regions of its own */
     int64_t origin_ns;
 } builder;
 
@@ -34,8 +35,14 @@ static int place_order(const void *a, const void *b) {
 static bool arrange(builder *b) {
     b->count = wmi_samples_kept(b->samples);
     b->places = malloc((b->count + 1) * sizeof *b->places);
-    b->ordinals = calloc(wmi_samples_nodes(b->samples) + 1, sizeof *b->ordinals);
-    if (!b->places || !b->ordinals) return false;
+    const size_t nodes = wmi_samples_nodes(b->samples);
+    b->ordinals = calloc(nodes + 1, sizeof *b->ordinals);
+    b->divided = calloc(wmi_samples_benches(b->samples) + 1, sizeof *b->divided);
+    if (!b->places || !b->ordinals || !b->divided) return false;
+    for (uint32_t i = 0; i < nodes; i++) {
+        const wmi_node *node = wmi_samples_node_at(b->samples, i);
+        b->divided[node->bench] |= node->parent != UINT32_MAX;
+    }
     b->origin_ns = INT64_MAX;
     for (size_t i = 0; i < b->count; i++) {
         const wmi_kept *k = wmi_samples_kept_at(b->samples, i);
@@ -79,10 +86,14 @@ static wm_value between(const wmi_record *r, int64_t from, int64_t to) {
     return known ? wmi_f64(elapsed(from, to)) : wmi_null((wm_reason)r->reason);
 }
 
+/* Of what was launched beside a benchmark's regions: null. The benchmark has a name too, which may be
+ * that of one of them. */
 static wm_value region_of(const builder *b, const wmi_kept *k) {
     if (is_ambiguous(&k->record)) return wmi_null(WM_REASON_AMBIGUOUS);
     if (k->node == UINT32_MAX) return wmi_null(WM_REASON_NOT_APPLICABLE);
-    return wmi_str(wmi_samples_node_at(b->samples, k->node)->path);
+    const wmi_node *node = wmi_samples_node_at(b->samples, k->node);
+    if (node->parent == UINT32_MAX && b->divided[node->bench]) return wmi_null(WM_REASON_NOT_APPLICABLE);
+    return wmi_str(node->path);
 }
 
 static wm_value reason_of(const wmi_record *r) {
@@ -156,6 +167,7 @@ wm_status wmi_kernels_to_table(const wmi_samples *samples, wm_table **out, wm_er
     const wm_status status = b.table && arrange(&b) ? add_rows(&b) : WM_ENOMEM;
     free(b.places);
     free(b.ordinals);
+    free(b.divided);
     wmi_params_fini(&b.params);
     if (status != WM_OK) {
         wm_table_destroy(b.table);

@@ -277,13 +277,13 @@ refuse() {
 }
 refuse a,b "unknown metric 'a'"
 refuse "$bytes,b" "unknown metric 'b'"
-refuse bogus__x.sum "GH100 has no metric 'bogus__x'"
-refuse dram__byte_read.sum "GH100 has no metric 'dram__byte_read'; did you mean dram__bytes_read"
+refuse bogus__x.sum "GH100 has no metric 'bogus__x.sum'"
+refuse dram__byte_read.sum "GH100 has no metric 'dram__byte_read.sum'; did you mean dram__bytes_read"
 refuse dram__bytes_read.smu "dram__bytes_read has no '.smu'; did you mean .sum?"
 refuse sm__throughput "sm__throughput needs a rollup: $sm is usual"
 refuse kernel_tim "unknown metric 'kernel_tim'; did you mean kernel_time"
 refuse TriageA.sm__throughput.avg.pct_of_peak_sustained_elapsed \
-    "GH100 has no metric 'TriageA.sm__throughput'; it is one of TU"
+    "GH100 has no metric 'TriageA.sm__throughput.avg.pct_of_peak_sustained_elapsed'; it is one of TU"
 
 # Counters are read when the number of runs has been found.
 try bench_gpu -b regions --metrics $bytes --max-noise 5%

@@ -119,8 +119,9 @@ static void wrong_names_are_refused_with_the_right_ones(void **state) {
     static const struct {
         const char *name, *message;
     } cases[] = {
-        {"sm__thruput" OF_PEAK, "GH100 has no metric 'sm__thruput'; did you mean sm__throughput?"},
-        {"bogus__x.sum", "GH100 has no metric 'bogus__x'"},
+        {"sm__thruput" OF_PEAK,
+         "GH100 has no metric 'sm__thruput.avg.pct_of_peak_sustained_elapsed'; did you mean sm__throughput?"},
+        {"bogus__x.sum", "GH100 has no metric 'bogus__x.sum'"},
         {"kernel_time", "GH100 has no metric 'kernel_time'"},
         {"", "GH100 has no metric ''"},
         {"sm__throughput", "sm__throughput needs a rollup: sm__throughput" OF_PEAK
@@ -154,8 +155,9 @@ static void metrics_of_other_chips_are_told(void **state) {
     wm_error err = WM_ERROR_INIT;
     const char *name = "TriageCompute.sm__throughput" OF_PEAK;
     assert_int_equal(wmi_chip_metric(chip_of("TU104"), name, &m, &err), WM_ENOTFOUND);
-    assert_non_null(
-        strstr(err.message, "TU104 has no metric 'TriageCompute.sm__throughput'; it is one of GH100"));
+    assert_non_null(strstr(
+        err.message, "TU104 has no metric 'TriageCompute.sm__throughput.avg.pct_of_peak_sustained_elapsed'; "
+                     "it is one of GH100"));
 }
 
 /* ---- listing ---- */

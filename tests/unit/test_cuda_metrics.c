@@ -111,15 +111,18 @@ static void wrong_names_are_refused(void **state) {
         {NULL, "time", WM_ENOTFOUND, "'time' is no metric of a GPU"},
         {NULL, "a,b", WM_ENOTFOUND, "'a,b' is no metric of a GPU"},
         {NULL, "", WM_ENOTFOUND, "'' is no metric of a GPU"},
-        {NULL, "bogus__x.sum", WM_EINVAL, "GH100 has no metric 'bogus__x'"},
+        {NULL, "bogus__x.sum", WM_EINVAL, "GH100 has no metric 'bogus__x.sum'"},
         {NULL, "sm__throughputt" OF_PEAK, WM_EINVAL,
-         "GH100 has no metric 'sm__throughputt'; did you mean sm__throughput, dram__throughput or "
+         "GH100 has no metric 'sm__throughputt.avg.pct_of_peak_sustained_elapsed'; did you mean "
+         "sm__throughput, dram__throughput or "
          "lts__throughput?"},
         {NULL, "TriageA.sm__throughput" OF_PEAK, WM_EINVAL,
-         "GH100 has no metric 'TriageA.sm__throughput'; it is one of TU104; did you mean "
+         "GH100 has no metric 'TriageA.sm__throughput.avg.pct_of_peak_sustained_elapsed'; it is one of "
+         "TU104; did you mean "
          "TriageCompute.sm__throughput, dram__throughput or sm__throughput?"},
         {"GA100", "TriageAC.sm__throughput" OF_PEAK, WM_EINVAL,
-         "GA100 has no metric 'TriageAC.sm__throughput'; it is one of GA102, AD102; did you mean "
+         "GA100 has no metric 'TriageAC.sm__throughput.avg.pct_of_peak_sustained_elapsed'; it is one of "
+         "GA102, AD102; did you mean "
          "dram__throughput?"},
         {NULL, "dram__bytes.sum,dram__bytes_read.sum", WM_EINVAL,
          "'dram__bytes.sum,dram__bytes_read.sum' was given as the name of one metric, but a comma separates "

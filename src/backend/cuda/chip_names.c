@@ -131,7 +131,7 @@ static wm_status unknown_base(const wmi_chip *chip, const char *name, size_t n, 
     for (size_t i = 0; names && i < chip->base_count; i++) names[i] = chip->bases[i].name;
     if (base && names) near = wmi_nearest(base, names, chip->base_count);
     if (near) {
-        wmi_buf_printf(&text, "%s has no metric '%.150s'", chip->name, base);
+        wmi_buf_printf(&text, "%s has no metric '%.150s'", chip->name, name);
         add_owners(chip, name, n, &text);
         if (*near) wmi_buf_printf(&text, "; did you mean %s?", near);
     }
