@@ -8,6 +8,7 @@ The interpreter starts itself anew with the same options (`python -O -m warpmete
 the script runs as under python alone, but for one thing: PYTHONPATH begins with a folder in which
 the package `nsight` is warpmeter. Python looks there after the script's own folder and before
 site-packages, so an installed nsight-python loses. Interpreters that the script starts inherit it.
+An `nsight` in the script's own folder wins, as ever; python's option -P leaves that folder out.
 
 It does not reach interpreters that are started with -I or -E, or with an environment without
 PYTHONPATH. Those of another virtual environment need warpmeter installed there."""

@@ -4,7 +4,8 @@
     def test_times():
         ...  # runs in an interpreter of its own, in which the core finds the made-up GPU
 
-Counters are 1000 of everything for each kernel, and 50 % of every peak; sm__throughput takes 8 passes."""
+Counters are 1000 of everything for each kernel, and 50 % of every peak; sm__throughput takes 8
+passes."""
 
 from __future__ import annotations
 

@@ -171,6 +171,14 @@ def test_the_drop_in_comes_right_after_the_scripts_folder(scripts):
     assert done.stdout == f"['', {DROPIN!r}]\n"
 
 
+def test_an_nsight_in_the_scripts_folder_wins_but_for_option_P(scripts):
+    (scripts / "nsight.py").write_text("__file__ = 'of the script'")
+    code = "import nsight; print(nsight.__file__)"
+    assert launch("-c", code, folder=scripts).stdout == "of the script\n"
+    done = python("-P", *LAUNCHER, "-c", code, folder=scripts)
+    assert said(done) == (0, f"{DROPIN}/nsight/__init__.py\n", "")
+
+
 @pytest.mark.parametrize(
     ("command", "message"),
     [

@@ -2,6 +2,7 @@
 
 import contextlib
 import ctypes
+import gc
 import io
 import math
 import os
@@ -328,6 +329,29 @@ class TestOneAtATime:
             pytest.raises(ProfilerException, match="another measurement is under way"),
         ):
             function()
+
+    def test_within_a_decorated_function(self):
+        @warpmeter.analyze.kernel(metrics=["time"], cache_control="none", verbosity=SILENT)
+        def function():
+            with pytest.raises(ProfilerException, match=r"^a session is active already"):
+                s.start()
+
+        s = warpmeter.session(metrics="time", verbosity=SILENT)
+        assert list(function().to_dataframe()["NumRuns"]) == [1]
+        measure(s, "a")
+
+    def test_one_that_is_forgotten_while_it_runs(self):
+        s = warpmeter.session(metrics="time", verbosity=SILENT)
+        s.start()
+        del s
+        gc.collect()
+        assert not _core.active()
+
+
+def test_without_a_run_there_are_no_rows():
+    s = warpmeter.session(metrics="time", verbosity=SILENT)
+    assert s.results.to_dataframe().empty
+    assert (s.samples().num_rows, s.kernels().num_rows) == (0, 0)
 
 
 @on_gpu()
