@@ -1,5 +1,6 @@
 """Whole scripts as people write them for nsight-python: under the launcher, and with the one line
-`import warpmeter as nsight`; on the made-up GPU, whose times are known, and without one."""
+`import warpmeter as nsight`; on the made-up GPU, whose times are known, and without one. They read
+pandas frames."""
 
 import ast
 import json
@@ -17,15 +18,32 @@ SCRIPTS = Path(__file__).absolute().parent / "data/scripts"
 HOME = str(Path(warpmeter.__file__).absolute().parents[1])
 
 
-@pytest.fixture(params=["launched", "edited"])
-def run(request, tmp_path):
+# Without a GPU the caches are evicted before each run, which takes long: once is enough.
+@pytest.fixture(
+    params=[("launched", True), ("edited", True), ("edited", False)],
+    ids=["launched-GPU", "edited-GPU", "edited-CPU"],
+)
+def way(request):
+    """How a script is run, and whether there is a GPU."""
+    return request.param
+
+
+@pytest.fixture
+def gpu(way):
+    return way[1]
+
+
+@pytest.fixture
+def run(way, tmp_path):
     """Runs a script in an empty folder: its lines on stdout. Nothing may be on stderr but that the
     machine is busy."""
 
-    def run(name, *arguments, gpu):
+    how, gpu = way
+
+    def run(name, *arguments):
         text = (SCRIPTS / name).read_text()
         command = [SCRIPTS / name, *arguments]
-        if request.param == "edited":
+        if how == "edited":
             assert text.count("\nimport nsight\n") == 1
             command[0] = tmp_path / name
             command[0].write_text(
@@ -63,12 +81,8 @@ def of_column(rows, number):
     return [row[number] for row in rows]
 
 
-GPU = pytest.mark.parametrize("gpu", [True, False], ids=["GPU", "CPU"])
-
-
-@GPU
 def test_compare(run, gpu):
-    *said, last = run("compare.py", gpu=gpu)
+    *said, last = run("compare.py")
     rows = json.loads(last)
     assert (
         said[-1]
@@ -84,9 +98,8 @@ def test_compare(run, gpu):
     assert [row[3:] for row in rows] == [[3, "plain", ""]] * 6
 
 
-@GPU
 def test_derive(run, gpu, tmp_path):
-    files, counts, last = run("derive.py", tmp_path, gpu=gpu)
+    files, counts, last = run("derive.py", tmp_path)
     assert ast.literal_eval(files) == [
         "processed_data-multiply-0.csv",
         "processed_data-multiply-1.csv",
@@ -111,9 +124,8 @@ def test_derive(run, gpu, tmp_path):
         assert values[3::2] == [1e8, 2e8]
 
 
-@GPU
 def test_failures(run, gpu):
-    *_, tool, last = run("failures.py", gpu=gpu)
+    *_, tool, last = run("failures.py")
     rows = json.loads(last)
     assert tool == "cupti"
     assert [row[:3] for row in rows] == [
