@@ -147,7 +147,8 @@ wm_table *wmi_samples_table_create(size_t count, const char *const *params, cons
  * times were taken. Parameters follow. */
 #define WMI_KERNEL_COLUMNS(X)                                                                                \
     X(BENCHMARK, "benchmark", WM_STR, "", "name of the benchmark")                                           \
-    X(REGION, "region", WM_STR, "", "path of the innermost region at the launch")                            \
+    X(REGION, "region", WM_STR, "",                                                                          \
+      "path of the innermost region at the launch; the benchmark, where it has no regions")                  \
     X(RUN, "run", WM_I64, "", "number of the run, from 0")                                                   \
     X(ORDINAL, "ordinal", WM_I64, "", "number of the launch in the region and run, from 0")                  \
     X(KIND, "kind", WM_STR, "", "kernel, copy or set")                                                       \
