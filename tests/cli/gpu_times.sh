@@ -263,11 +263,13 @@ gpu "NVIDIA Fake H200"
 gpu_uuid "GPU-00010203-0405-0607-0809-0a0b0c0d0e00"
 gpu_chip "GH100"
 gpu_rated_hz 1980000000
+gpu_memory_rated_hz 3201000000
 gpu_memory_bytes 151397597184
 gpu_2 "NVIDIA Fake H200"
 gpu_2_uuid "GPU-00010203-0405-0607-0809-0a0b0c0d0e01"
 gpu_2_chip "GH100"
 gpu_2_rated_hz 1980000000
+gpu_2_memory_rated_hz 3201000000
 gpu_2_memory_bytes 151397597184
 gpu_driver_cuda "13.0"
 cupti "13.0.1"

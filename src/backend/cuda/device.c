@@ -42,6 +42,7 @@ static void read_attributes(wmi_cuda_device *d, CUdevice handle) {
     d->multiprocessors = attribute(handle, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
     d->l2_bytes = attribute(handle, CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE);
     d->rated_hz = 1e3 * attribute(handle, CU_DEVICE_ATTRIBUTE_CLOCK_RATE);
+    d->memory_rated_hz = 1e3 * attribute(handle, CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE);
     d->compute_mode = attribute(handle, CU_DEVICE_ATTRIBUTE_COMPUTE_MODE);
     d->concurrent_managed = attribute(handle, CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS) != 0;
     if (wmi_cuda.device_memory && wmi_cuda.device_memory(&memory, handle) == CUDA_SUCCESS)

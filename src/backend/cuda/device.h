@@ -14,8 +14,9 @@ typedef struct wmi_cuda_device {
     uint32_t label; /* interned name; with several of a name "NVIDIA H200 (1)" */
     int major, minor, multiprocessors;
     int64_t l2_bytes, memory_bytes;
-    double rated_hz;  /* of the multiprocessors; 0 where the driver does not say */
-    int compute_mode; /* CUcomputemode */
+    double rated_hz;        /* of the multiprocessors; 0 where the driver does not say */
+    double memory_rated_hz; /* of the memory, likewise */
+    int compute_mode;       /* CUcomputemode */
     bool concurrent_managed;
 } wmi_cuda_device;
 

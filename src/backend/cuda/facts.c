@@ -6,6 +6,7 @@
 #include "backend/cuda/device.h"
 #include "backend/cuda/nvidia_proc.h"
 
+static wm_value hz(double x) { return x > 0 ? wmi_f64(x) : wmi_null(WM_REASON_UNKNOWN); }
 static wm_value text(const char *s) { return *s ? wmi_str(s) : wmi_null(WM_REASON_UNKNOWN); }
 
 /* The first device's keys have no number. */
@@ -20,7 +21,8 @@ static void add_device(const wmi_fact_list *list, size_t i, const wmi_cuda_devic
     add(list, i, "", text(d->name));
     add(list, i, "_uuid", text(d->uuid));
     add(list, i, "_chip", text(d->chip));
-    add(list, i, "_rated_hz", d->rated_hz > 0 ? wmi_f64(d->rated_hz) : wmi_null(WM_REASON_UNKNOWN));
+    add(list, i, "_rated_hz", hz(d->rated_hz));
+    add(list, i, "_memory_rated_hz", hz(d->memory_rated_hz));
     add(list, i, "_memory_bytes",
         d->memory_bytes > 0 ? wmi_i64(d->memory_bytes) : wmi_null(WM_REASON_UNKNOWN));
 }

@@ -127,6 +127,7 @@ static int attribute_of(const fake_device *d, CUdevice_attribute attribute) {
     case CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT: return d->multiprocessors;
     case CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE: return (int)d->l2_bytes;
     case CU_DEVICE_ATTRIBUTE_CLOCK_RATE: return 1980000; /* kHz */
+    case CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE: return 3201000;
     case CU_DEVICE_ATTRIBUTE_COMPUTE_MODE: return d->compute_mode;
     case CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS: return d->concurrent_managed;
     default: return 0;
