@@ -120,9 +120,10 @@ def _parameters(m: Measured, rows: Rows, taken: Sequence[str]) -> dict[str, Any]
             name: pd.Series(array(m.results.column(name))).take(rows.source)
             for name in m.parameters
         }
-    free = {}
-    for name, values in columns.items():
-        while name in taken:
+    free: dict[str, Any] = {}
+    for own, values in columns.items():
+        name = own
+        while name in taken or (name != own and (name in columns or name in free)):
             name = f"param_{name}"
         free[name] = values.reset_index(drop=True)
     return free
@@ -170,6 +171,20 @@ def _scale(m: Measured, rows: Rows, mean: _Floats) -> _Floats:
     return scale
 
 
+_ENDS = (("MinValue", "MaxValue"), ("CI95_Lower", "CI95_Upper"), ("P05", "P95"))
+
+
+def _scaled(own: dict[str, _Floats], scale: _Floats) -> dict[str, _Floats]:
+    """A scale below zero turns the ends of a range around; a spread is never below zero."""
+    scaled = {name: values / scale for name, values in own.items()}
+    scaled["StdDev"] = own["StdDev"] / np.abs(scale)
+    for low, high in _ENDS:
+        ends = scaled[low], scaled[high]
+        scaled[low] = np.where(scale < 0, ends[1], ends[0])
+        scaled[high] = np.where(scale < 0, ends[0], ends[1])
+    return scaled
+
+
 def _geomean(rows: Rows, values: _Floats) -> _Floats:
     """Over the configurations that have a value, for each annotation and metric."""
     group = rows.annotation * len(rows.metrics) + rows.metric
@@ -195,7 +210,7 @@ def results_frame(m: Measured) -> pd.DataFrame:
     scaled = own
     if m.normalize_against is not None and len(rows.source):
         scale = _scale(m, rows, own["AvgValue"])
-        scaled = {name: values / scale for name, values in own.items()}
+        scaled = _scaled(own, scale)
     frame = _theirs(m, rows, scaled, where) | _ours(m, rows, scaled)
     if m.normalize_against is not None:
         frame |= {f"Raw{name}": values for name, values in own.items()}
