@@ -13,6 +13,12 @@ if TYPE_CHECKING:
 
 
 @pytest.fixture
+def on_cpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A machine without a GPU, whatever this one has: the core looks for one once in a process."""
+    monkeypatch.setenv("WARPMETER_LIBCUDA", "/nowhere/libcuda.so.1")
+
+
+@pytest.fixture
 def session() -> _core.Session:
     return _core.Session()
 

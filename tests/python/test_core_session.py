@@ -13,6 +13,8 @@ import pytest
 
 from warpmeter import _core
 
+pytestmark = pytest.mark.usefixtures("on_cpu")
+
 
 def rows(table, *columns):
     return list(zip(*(table.column(name).to_list() for name in columns), strict=True))

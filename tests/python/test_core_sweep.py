@@ -15,6 +15,8 @@ from fake_gpu import BYTES, Gpu, on_gpu
 
 from warpmeter import _core
 
+pytestmark = pytest.mark.usefixtures("on_cpu")
+
 
 def rows(table, *columns):
     return list(zip(*(table.column(name).to_list() for name in columns), strict=True))

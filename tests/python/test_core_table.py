@@ -13,6 +13,8 @@ import pytest
 
 from warpmeter import _core
 
+pytestmark = pytest.mark.usefixtures("on_cpu")
+
 SCORES = [1.5, None, -2.0]  # put into the three runs of configuration 0
 
 

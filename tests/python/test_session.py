@@ -20,12 +20,6 @@ SILENT = warpmeter.VerbosityLevel.SILENT
 MINUTE_NS = 60e9
 
 
-@pytest.fixture
-def on_cpu(monkeypatch):
-    """A machine without a GPU, whatever this one has."""
-    monkeypatch.setenv("WARPMETER_LIBCUDA", "/nowhere/libcuda.so.1")
-
-
 def rows(table, *columns):
     return list(zip(*(table.column(name).to_list() for name in columns), strict=True))
 
