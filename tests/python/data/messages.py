@@ -1,5 +1,6 @@
 """Meets the messages that docs/python.md explains and prints them, a line each: exceptions,
-warnings, what is said on stdout and stderr, and reasons in frames. The GPU is made up, or not there."""
+warnings, what is said on stdout and stderr, and reasons in frames. The GPU is made up, or not
+there."""
 
 import importlib
 import os
