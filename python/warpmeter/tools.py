@@ -26,7 +26,7 @@ def activate(tool: Tool) -> None:
     ValueError: not a Tool. RuntimeError: the other one is active; deactivate() it first."""
     global _active
     if not isinstance(tool, Tool):
-        raise ValueError(  # noqa: TRY004 - what scripts expect
+        raise ValueError(  # not TypeError: scripts expect this
             f"activate takes Tool.NCU or Tool.CUPTI, not {tool!r}"
         )
     if _active not in (None, tool):
