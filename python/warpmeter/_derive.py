@@ -47,18 +47,19 @@ def check_arity(function: Derive, metrics: Sequence[str], parameters: Sequence[s
 def derive(
     function: Derive,
     metrics: Sequence[str],
+    shown: Mapping[str, str],
     configs: Sequence[Sequence[object]],
     target: Target,
     results: RawTable,
     samples: RawTable,
 ) -> Derived:
     """Call the function for each region, configuration and run in which all `metrics` (the core's
-    names) have a value, and put what it returns into the sweep. Runs without a value have none of
-    the derived metrics either.
+    names; `shown` has those asked for, where they differ) have a value, and put what it returns into
+    the sweep. Runs without a value have none of the derived metrics either.
 
     What the function raises is raised. TypeError: it returned no number; ValueError: a name that is
     measured already, or another unit than before."""
-    measured = set(metrics) | {str(m) for m in results.column("metric").to_list()}
+    measured = {*metrics, *shown.values(), *map(str, results.column("metric").to_list())}
     outcomes: dict[Place, dict[str, _Value]] = {}
     for place, values in _values(target, results, samples).items():
         if any(values.get(metric) is None for metric in metrics):

@@ -138,7 +138,8 @@ class Call:
         if function is None:
             return Derived()
         results, samples = self._session.table(), self._session.samples()
-        return derive(function, self._read, self._configs, self._target(), results, samples)
+        shown, target = self._choice.shown, self._target()
+        return derive(function, self._read, shown, self._configs, target, results, samples)
 
     # ---- what was measured ----
 

@@ -1,4 +1,4 @@
-"""Decorated functions on the CPU: how they are called, what is measured, what is said, what fails."""
+"""Decorated functions on the CPU: calls, runs, regions, failures, warnings, files."""
 
 import contextlib
 import functools
