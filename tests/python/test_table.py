@@ -310,8 +310,8 @@ def test_polars(samples):
 
 def test_duckdb(samples):
     duckdb = pytest.importorskip("duckdb")
-    pa = pytest.importorskip("pyarrow", minversion="15")
-    rows = pa.table(samples)  # noqa: F841 - the query names it
+    pytest.importorskip("pyarrow", minversion="15")
+    rows = samples  # noqa: F841 - the query names it
     query = "select k, count(*), count(value) from rows group by k order by k"
     assert duckdb.sql(query).fetchall() == [(-7, 3, 3), (2**40, 4, 3)]
 
