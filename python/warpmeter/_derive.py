@@ -53,9 +53,9 @@ def derive(
     results: RawTable,
     samples: RawTable,
 ) -> Derived:
-    """Call the function for each region, configuration and run in which all `metrics` (the core's
-    names; `shown` has those asked for, where they differ) have a value, and put what it returns into
-    the sweep. Runs without a value have none of the derived metrics either.
+    """Call the function for each region, configuration and run in which all `metrics` have a value,
+    and put what it returns into the sweep. `metrics` are the core's names, `shown` has those that
+    were asked for where they differ. Runs without a value have none of the derived metrics either.
 
     What the function raises is raised. TypeError: it returned no number; ValueError: a name that is
     measured already, or another unit than before."""

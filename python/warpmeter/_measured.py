@@ -1,5 +1,5 @@
-"""What one call of a decorated function measured, before anyone reads it: made by _sweep.py, read by
-results.py, _frame.py and _files.py."""
+"""What one call of a decorated function measured, before anyone reads it: made by _sweep.py, read
+by results.py, _frame.py and _files.py."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ class Measured:
     numbers: Mapping[str, int] = field(default_factory=dict)
     """Number of the configuration, by the core's config_key."""
     metrics: Sequence[str] = ()
-    """Asked for, in that order, under the names that were asked for; the groups' metrics spelled out."""
+    """Asked for, in that order, under the names that were asked for; groups are spelled out."""
     shown: Mapping[str, str] = field(default_factory=dict)
-    """The name asked for, by the core's name, where they differ: kernel_time -> gpu__time_duration.sum."""
+    """The name asked for, by the core's name, where they differ: gpu__time_duration.sum."""
     derived: Sequence[str] = ()
     """Metrics of derive_metric, in the order of their coming."""
     unitless: frozenset[str] = frozenset()

@@ -198,8 +198,8 @@ def _decorate(function: Function, *, settings: Settings) -> Profiled:
         raise TypeError(f"kernel decorates a function, not {function!r}")
     if _runs_later(function):
         raise TypeError(
-            f"kernel cannot measure {name_of(function)}, of which a call runs nothing yet (async def,"
-            " or a generator): decorate a function that runs it, with asyncio.run for example"
+            f"kernel cannot measure {name_of(function)}, of which a call runs nothing yet (it is"
+            " async, or a generator): decorate a function that runs it, as with asyncio.run"
         )
     parameters = Parameters.of(function)
     files = _Files(settings)

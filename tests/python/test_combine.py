@@ -69,7 +69,10 @@ def test_the_error_has_the_results_of_all_that_was_measured():
     assert lost[:2] == ("product", 1)
     assert np.isnan(lost[2])
     assert lost[3:] == (0, "alpha|beta", "missing")
-    assert "alpha, beta" in rows(results, "Reason")[0][0]
+    (reason,) = rows(results, "Reason")[0]
+    assert "alpha, beta" in reason
+    assert "combine_kernel_metrics" in reason
+    assert "--" not in reason
     assert whole == [
         ("product", 2, 1000.0, 2, "alpha", "ok"),
         ("product", 3, 1000.0, 2, "alpha", "ok"),

@@ -1,11 +1,15 @@
 """Arguments of analyze.kernel: what is refused where a function is decorated, and what is not."""
 
+import inspect
 import os
 
 import numpy as np
 import pytest
 
 from warpmeter import InfoCollector, VerbosityLevel, experimental
+from warpmeter._backend import Choice
+from warpmeter._settings import Settings
+from warpmeter._sweep import core_options
 from warpmeter.analyze import kernel, plot
 
 
@@ -204,3 +208,23 @@ def test_functions_that_a_call_does_not_run_are_refused():
     for function in (coroutine, stream, generator, Later(), Later().__call__):
         with pytest.raises(TypeError, match="a call runs nothing yet"):
             kernel(function)
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ({"runs": 7}, {"runs": "7"}),
+        ({"runs": 7, "max_noise": 0.02}, {"min-runs": "7", "max-noise": "0.02"}),
+        ({"target_ci": 1e-12}, {"target-ci": "1e-12"}),
+        ({"min_time": 0.5}, {"min-time": "500000000ns", "timeout": "31.0s"}),
+        ({"min_time": 60}, {"min-time": "60000000000ns", "timeout": "150.0s"}),
+        ({"min_time": 1e-30}, {"min-time": "1ns", "timeout": "30.0s"}),
+    ],
+)
+def test_what_the_core_is_told_of_runs(given, expected):
+    everything = {n: p.default for n, p in inspect.signature(kernel).parameters.items()}
+    del everything["_func"]
+    options = core_options(Settings(**everything | given), Choice("cpu", ("time",), ("time",)))
+    told = dict(option.removeprefix("--").split("=", 1) for option in options)
+    of_runs = ("runs", "min-runs", "min-time", "timeout", "max-noise", "target-ci")
+    assert {name: told[name] for name in of_runs if name in told} == expected
