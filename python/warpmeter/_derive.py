@@ -122,13 +122,20 @@ def _outcome(function: Derive, returned: object) -> dict[str, _Value]:
     return {name: _value(name, returned)}
 
 
+def _is_clean(text: str) -> bool:
+    """Whether the core can hold it: no NUL, and no half of a surrogate pair."""
+    return "\0" not in text and text.encode(errors="replace").decode() == text
+
+
 def _value(name: str, returned: object) -> _Value:
+    if not name or not _is_clean(name):
+        raise ValueError(f"derive_metric returned a metric named {name!r}: name it otherwise")
     number, unit = returned, None
     if isinstance(returned, tuple) and len(returned) == 2:
         number, unit = returned
     if isinstance(unit, float):  # NaN, which says that there is none
         unit = None
-    if unit is not None and not isinstance(unit, str):
+    if unit is not None and not (isinstance(unit, str) and _is_clean(unit)):
         raise TypeError(
             f"derive_metric returned the unit {unit!r} for {name!r}: a text is accepted"
         )

@@ -322,3 +322,31 @@ def test_regions_are_derived_each_for_itself():
 def test_without_regions_the_whole_function_is_derived():
     results = cpu(configs=[4], derive_metric=lambda t, n: {"m": (n, "x")})(lambda n: None)()
     assert derived(results, "Annotation", "AvgValue") == [["<lambda>", 4.0]]
+
+
+# ---- names and units ----
+
+
+@pytest.mark.parametrize("name", ["", "a\0b", "\ud800"])
+def test_names_that_cannot_be_kept_are_refused(name):
+    with pytest.raises(ValueError, match="a metric named") as caught:
+        cpu(configs=[1], derive_metric=lambda t, n: {name: (1, "x")})(work)()
+    assert repr(name) in str(caught.value)
+
+
+@pytest.mark.parametrize("unit", ["a\0b", "\ud800"])
+def test_units_that_cannot_be_kept_are_refused(unit):
+    with pytest.raises(TypeError, match="returned the unit"):
+        cpu(configs=[1], derive_metric=lambda t, n: {"m": (1, unit)})(work)()
+
+
+@pytest.mark.parametrize("name", ["a b, c", '"é"', "x" * 1000, "GB/s per SM"])
+def test_odd_names_are_kept(name):
+    results = cpu(configs=[1], derive_metric=lambda t, n: {name: (1, "x")})(work)()
+    assert rows(results, "Metric")[1] == (name,)
+
+
+def test_a_unit_that_changes_is_refused():
+    units = iter(["a", "b"])
+    with pytest.raises(ValueError, match="'m'"):
+        cpu(configs=[1], runs=2, derive_metric=lambda t, n: {"m": (1, next(units))})(work)()
