@@ -102,12 +102,17 @@ class Fold:
         found: dict[Place, dict[str, list[float]]] = defaultdict(dict)
         units: dict[str, str] = {}
         for place, metric, value, unit in target.samples(samples):
-            if metric not in self._of_kernels or value is None:
+            if metric not in self._of_kernels:
+                continue
+            if value is None:  # an annotation of the function's name comes after the function
+                found[place].pop(metric, None)
                 continue
             units[metric] = unit
             noted = times.of(place) if metric == RECORDS else self._noted[int(value)]
             found[place][metric] = noted
         for place, values in found.items():
+            if not values:
+                continue
             for metric, value in self._fold(metrics, values).items():
                 target.put(place, metric, value, units[metric])
 
@@ -141,17 +146,16 @@ class _Times:
         names = ("config_key", "run", "region", "duration_ns", "kind", "ignored")
         columns = (kernels.column(name).to_list() for name in names)
         for key, run, region, ns, kind, ignored in zip(*columns, strict=True):
-            if kind != "kernel" or ignored or region is None:
+            if kind != "kernel" or ignored:
                 continue
             spot = target.numbers[str(key)], _int(run)
-            self._rows[spot].append((str(region), math.nan if ns is None else float(ns)))
+            self._rows[spot].append((str(region or ""), math.nan if ns is None else float(ns)))
 
     def of(self, place: Place) -> list[float]:
         """Those in the region and in the regions within it."""
         number, region, run = place
-        whole, within = region == self._function, f"{region}/"
-        return [
-            ns
-            for at, ns in self._rows[number, run]
-            if whole or at == region or at.startswith(within)
-        ]
+        rows, within = self._rows[number, run], f"{region}/"
+        found = [ns for at, ns in rows if at == region or at.startswith(within)]
+        if found or region != self._function:  # an annotation may have the function's name
+            return found
+        return [ns for _, ns in rows]

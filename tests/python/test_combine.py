@@ -336,3 +336,33 @@ def test_a_range_has_one_value_for_each_region():
         ("other", 2, TIME, 4000.0, "range"),
         ("other", 2, BYTES, 1000.0, "range"),
     ]
+
+
+@on_gpu()
+def test_an_annotation_may_have_the_functions_name():
+    gpu, calls = Gpu(), []
+
+    def product(n):
+        calls.append(n)
+        gpu.launch("beta")
+        with annotate("product"):
+            if len(calls) % 2:
+                gpu.launch("alpha", "alpha")
+        with annotate("other"):
+            gpu.launch("gamma", "beta")
+
+    for metrics in ([TIME], [TIME, BYTES]):
+        calls.clear()
+        results = gpu_kernel(
+            metrics=metrics,
+            replay_mode="kernel",
+            runs=2,
+            configs=[1],
+            combine_kernel_metrics=np.add,
+        )(product)()
+        found = [
+            row
+            for *row, name in rows(results, "Annotation", "AvgValue", "NumRuns", "Metric")
+            if name == TIME
+        ]
+        assert found == [["product", 2000.0, 1], ["other", 6000.0, 2]]
