@@ -17,6 +17,8 @@ import warpmeter
 from warpmeter import VerbosityLevel, analyze, annotate
 from warpmeter.exceptions import ProfilerException
 
+pytestmark = pytest.mark.usefixtures("on_cpu")
+
 SILENT, INFO, DEBUG = VerbosityLevel.SILENT, VerbosityLevel.INFO, VerbosityLevel.DEBUG
 cpu = functools.partial(analyze.kernel, backend="cpu", verbosity=SILENT, cache_control="none")
 

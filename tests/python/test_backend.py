@@ -19,10 +19,7 @@ from warpmeter.exceptions import ProfilerException
 silent = functools.partial(analyze.kernel, verbosity=VerbosityLevel.SILENT, cache_control="none")
 
 
-@pytest.fixture(autouse=True)
-def no_gpu(monkeypatch):
-    """On every machine, but for what runs apart."""
-    monkeypatch.setenv("WARPMETER_LIBCUDA", "/nowhere/libcuda.so.1")
+pytestmark = pytest.mark.usefixtures("on_cpu")
 
 
 @pytest.fixture

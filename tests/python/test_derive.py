@@ -11,6 +11,8 @@ from fake_gpu import BYTES, SM, TIME, Gpu, on_gpu
 import warpmeter
 from warpmeter import VerbosityLevel, analyze, annotate
 
+pytestmark = pytest.mark.usefixtures("on_cpu")
+
 silent = functools.partial(analyze.kernel, verbosity=VerbosityLevel.SILENT, cache_control="none")
 cpu = functools.partial(silent, backend="cpu")
 

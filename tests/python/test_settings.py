@@ -12,6 +12,8 @@ from warpmeter._settings import Settings
 from warpmeter._sweep import core_options
 from warpmeter.analyze import kernel, plot
 
+pytestmark = pytest.mark.usefixtures("on_cpu")
+
 
 def refused(error, **given):
     with pytest.raises(error) as caught:
