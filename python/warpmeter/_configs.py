@@ -197,6 +197,9 @@ def _number(value: object) -> bool | int | float | None:
     """The number as Python's own, or None where it is none that the core holds."""
     if isinstance(value, float):
         return _finite(float(value))
+    kind = type(value)
+    if kind.__module__ == "numpy" and kind.__name__ in ("bool", "bool_"):
+        return bool(value)  # numpy 1 takes it for an index
     try:
         whole = operator.index(value)  # type: ignore[arg-type]
     except (TypeError, ValueError, RuntimeError):
