@@ -461,9 +461,11 @@ typedef struct wm_session_opts {
     bool by_entry;       /**< for start/stop: a sample for each entry, not each run */
     bool keep_records;   /**< keep what devices did, for wm_session_kernels: 128 bytes for
                               each kernel, copy and set */
+    bool keep_first;     /**< for start/stop: first launches of kernels, which load and may compile
+                              them, count (as --first-launch keep has it in a sweep) */
 } wm_session_opts;
 #define WM_SESSION_OPTS_INIT                                                                                 \
-    { sizeof(wm_session_opts), NULL, NULL, NULL, 0, NULL, false, false }
+    { sizeof(wm_session_opts), NULL, NULL, NULL, 0, NULL, false, false, false }
 
 /** Make a session: calibrates the clock (about 3 ms). `opts` may be NULL; its texts
  *  are copied. Several may exist; one at a time is active (between start and stop,

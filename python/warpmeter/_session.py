@@ -77,8 +77,8 @@ class session:
     each entry of a region, not for each run. keep_records: every kernel is kept, for kernels().
     verbosity: SILENT prints nothing, not even the warnings, which go to stderr.
 
-    The first launch of a kernel that is seen in a process loads it: the run that has it has no time
-    of kernels, so a session on a GPU is entered twice or more.
+    The first launch of a kernel loads it, and may compile it. It counts, so where that matters the
+    code runs once before.
 
     The thread that starts a run ends it. One session or decorated function measures at a time.
 
@@ -107,6 +107,7 @@ class session:
                 log=_log if verbosity > VerbosityLevel.SILENT else None,
                 by_entry=by_entry,
                 keep_records=keep_records,
+                keep_first=True,
             )
 
     def start(self) -> None:

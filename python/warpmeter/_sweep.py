@@ -281,9 +281,11 @@ def _pattern(kernel: str) -> str:
 
 def several_kernels(results: RawTable, samples: RawTable) -> dict[str, str]:
     """Names of the kernels of regions that have no value because there were several, by region."""
-    reasons, regions = samples.column("reason").to_list(), samples.column("region").to_list()
-    pairs = zip(reasons, regions, strict=True)
-    found = {str(region) for reason, region in pairs if reason == "several-kernels"}
+    names = ("config_key", "region", "run", "metric")
+    places = zip(*(samples.column(name).to_list() for name in names), strict=True)
+    # An annotation may have the function's name: its samples come after those of the function.
+    reasons = dict(zip(places, samples.column("reason").to_list(), strict=True))
+    found = {str(place[1]) for place, reason in reasons.items() if reason == "several-kernels"}
     rows = results.column("region").to_list(), results.column("kernel").to_list()
     named: dict[str, dict[str, None]] = {}
     for region, kernels in zip(*rows, strict=True):

@@ -144,6 +144,7 @@ typedef enum wmi_replay {
 typedef struct wmi_device_opts {
     wmi_scope scope;
     wmi_replay replay;
+    int64_t counter_runs;       /* counters are read in so many runs at most; 0: in all of them */
     bool cold;                  /* evict the device's caches before each kernel in a region */
     const char *const *ignored; /* [ignored_count] kernels to leave out: shell patterns on own names */
     size_t ignored_count;

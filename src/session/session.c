@@ -109,6 +109,7 @@ wm_status wm_session_create(const wm_session_opts *opts, wm_session **out, wm_er
     s->ring_marks = o.ring_marks ? o.ring_marks : RING_MARKS_DEFAULT;
     s->by_entry = o.by_entry;
     s->keep_records = o.keep_records;
+    s->keep_first = o.keep_first;
     s->seed = -1;
     s->name = wmi_strdup(o.name && *o.name ? o.name : "session");
     s->stretch_metrics = wmi_strdup(o.metrics && *o.metrics ? o.metrics : "time");
@@ -213,7 +214,8 @@ static wm_status stretch_open(wm_session *s, wm_error *err) {
     const char **names = malloc(count * sizeof *names);
     wm_status status = copy && names ? WM_OK : wmi_error_nomem(err);
     char *rest = copy;
-    const wmi_measure_opts opts = {.warn = warn_stretch, .user = s, .device = {.hang_ns = hang_default_ns}};
+    const wmi_measure_opts opts = {
+        .warn = warn_stretch, .user = s, .device = {.hang_ns = hang_default_ns}, .keep_first = s->keep_first};
     for (char *word; status == WM_OK && (word = strtok_r(rest, ", ", &rest)) != NULL;) names[i++] = word;
     if (status == WM_OK) status = wmi_measure_open(s->samples, names, i, &opts, &s->stretch, err);
     if (status == WM_OK) wmi_session_measured_by(s, s->stretch);

@@ -81,6 +81,7 @@ struct wm_session {
     size_t ring_marks;
     bool by_entry;
     bool keep_records;
+    bool keep_first; /* of start/stop */
     wmi_clock clock;
     wmi_machine machine;
     wmi_samples *samples;

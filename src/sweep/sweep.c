@@ -197,6 +197,7 @@ static wm_status measuring_make(wm_sweep *sweep, const wm_benchmark *bench, wm_e
                                    .user = s,
                                    .device = {.scope = (wmi_scope)o->scope,
                                               .replay = (wmi_replay)o->replay,
+                                              .counter_runs = o->counter_runs,
                                               .cold = o->cache_clear == 1,
                                               .ignored = (const char *const *)o->ignore_kernels.v,
                                               .ignored_count = o->ignore_kernels.n,

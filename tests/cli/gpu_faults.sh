@@ -145,7 +145,7 @@ expect_rows n,metric,mean,status,reason table.json 'n>0' <<END
 3,kernel_time,,missing,a launch was seen but no record of it came
 END
 expect_rows region,ordinal,kernel,stream,duration_ns,grid_x,reason k.csv n=3 <<END
-kernels,0,setup,7,1000,1,
+,0,setup,7,1000,1,
 work,0,alpha,7,1000,3,
 work,1,,,,,no-record
 work,2,,,,,no-record

@@ -366,3 +366,19 @@ def test_an_annotation_may_have_the_functions_name():
             if name == TIME
         ]
         assert found == [["product", 2000.0, 1], ["other", 6000.0, 2]]
+
+
+@on_gpu()
+def test_what_runs_beside_an_annotation_of_the_functions_name_is_not_in_it():
+    gpu = Gpu()
+
+    def product(n):
+        gpu.launch("beta")
+        with annotate("product"):
+            gpu.launch("alpha")
+
+    results = gpu_kernel(metrics=[TIME], runs=2, configs=[1])(product)()
+    assert rows(results, "Annotation", "AvgValue", "NumRuns") == [("product", 1000.0, 2)]
+    kernels = results.kernels()
+    found = zip(kernels.column("region"), kernels.column("kernel"), strict=True)
+    assert [place for place in found if place[1]] == [(None, "beta"), ("product", "alpha")] * 2

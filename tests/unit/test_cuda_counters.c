@@ -123,7 +123,7 @@ static void test_windows_append(void **state) {
 
 static void test_dropped(void **state) {
     (void)state;
-    enum { LAUNCHES = 70, ROOM = 64 };
+    enum { LAUNCHES = 70, ROOM = 32 };
     const char *kernels[LAUNCHES];
     size_t dropped;
     for (size_t i = 0; i < LAUNCHES; i++) kernels[i] = i < ROOM ? "k1" : "k2";

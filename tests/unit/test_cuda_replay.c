@@ -260,7 +260,7 @@ static void program_many(int32_t pass) {
     leave(entries[0], 0, WMI_NO_ENTRY);
 }
 
-/* The survey spoke of a few kernels, so there is room for 64. */
+/* The survey spoke of a few kernels, so there is room for 32. */
 static void test_dropped(void **state) {
     (void)state;
     survey = (wmi_replay_survey){.kernels_in = 16, .regions = 1, .runs = 1};
@@ -272,10 +272,10 @@ static void test_dropped(void **state) {
         values += got.v[i].reason == WM_REASON_NONE && got.v[i].value == 102;
         nulls += got.v[i].reason == WM_REASON_RANGES_DROPPED;
     }
-    assert_int_equal(values, 64);
-    assert_int_equal(nulls, MANY - 64);
+    assert_int_equal(values, 32);
+    assert_int_equal(nulls, MANY - 32);
     assert_int_equal(warnings, 1);
-    assert_non_null(strstr(last_warning, "136 of 200"));
+    assert_non_null(strstr(last_warning, "168 of 200"));
 }
 
 /* ---- sequences that are not completed ---- */

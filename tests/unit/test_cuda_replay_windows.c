@@ -100,7 +100,7 @@ static void test_auto_opens_a_window_for_each_region(void **state) {
     assert_int_equal(count_of(0), 2 * 3 + 2);
 }
 
-/* The survey spoke of three kernels in regions, so that a window has room for 64, and all windows
+/* The survey spoke of three kernels in regions, so that a window has room for 32, and all windows
  * together, for 103 kernels, for 128. */
 enum { MANY = 70 };
 static void program_many(int32_t pass) {
@@ -126,10 +126,10 @@ static void test_room_in_a_window(void **state) {
         assert_true(r->reason ? r->reason == WM_REASON_RANGES_DROPPED : r->value == 102);
         dropped += r->reason != WM_REASON_NONE;
     }
-    assert_int_equal(dropped, MANY - 64);
+    assert_int_equal(dropped, MANY - 32);
     check(entries[1], "k2", 0, 202); /* the next window has room */
     assert_int_equal(warnings, 1);
-    assert_non_null(strstr(last_warning, "6 of 70"));
+    assert_non_null(strstr(last_warning, "38 of 70"));
 }
 
 /* All kernels are in regions: a window around each run does. */

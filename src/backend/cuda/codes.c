@@ -85,9 +85,8 @@ static const wmi_cuda_code codes[] = {
      "run the program without that tool"},
     {CUPTI, 39, WM_EBUSY, WM_REASON_BACKEND, "CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED",
      "another profiler is in this process, and CUPTI takes one: ncu, nsys, cuda-gdb, PyTorch's profiler "
-     "(Kineto) "
-     "or another tool on CUPTI",
-     "run the program without it, or end its trace first"},
+     "(Kineto), which stays once it was used, or another tool on CUPTI",
+     "run the program without it, or measure before it begins"},
     {CUPTI, WMI_CUPTI_VGPU_OFF, WM_EPERM, WM_REASON_PERMISSION,
      "CUPTI_ERROR_VIRTUALIZED_DEVICE_INSUFFICIENT_PRIVILEGES",
      "the hypervisor does not let this virtual device (vGPU) be profiled" NOTHING_BUT_COUNTERS,

@@ -15,7 +15,7 @@
 #define IMAGE_LIMIT ((size_t)1 << 30)
 /* Images up to this size are kept as they were initialised: copying is cheaper. */
 #define PRISTINE_LIMIT ((size_t)64 << 20)
-enum { ROOM_STEP = 32, ROOM_LEAST = 64 };
+enum { ROOM_STEP = 32, ROOM_LEAST = 32 };
 
 struct wmi_counters {
     wmi_cuda_context context;

@@ -226,8 +226,11 @@ static wm_status open_window(void *self, const wmi_window *w, wm_error *err) {
         status = wmi_records_enable(err);
         if (status == WM_OK) start_times(b);
     } else {
+        wmi_replay_survey survey = b->survey;
+        const double most = (double)b->opts.device.counter_runs;
+        if (most > 0 && survey.runs > most) survey.runs = most;
         wmi_records_disable();
-        status = wmi_replay_open(b->replay, w->pass - b->clean, w, b->clean ? &b->survey : NULL, err);
+        status = wmi_replay_open(b->replay, w->pass - b->clean, w, b->clean ? &survey : NULL, err);
     }
     if (status == WM_OK) b->open_pass = w->pass;
     return status;
