@@ -215,7 +215,7 @@ import sys, time
 import torch, warpmeter
 
 @warpmeter.analyze.kernel(
-    configs=[2048, 4096], runs=10, metrics={metrics}, cache_control="all", {more}
+    configs={sizes}, runs=10, metrics={metrics}, cache_control="all", {more}
     combine_kernel_metrics="auto", verbosity=warpmeter.VerbosityLevel.SILENT)
 def three(n):
     a = torch.randn(n, n, device="cuda", dtype=torch.float16)
@@ -242,18 +242,22 @@ print(took)
 
 
 def sweep(quick: bool) -> Iterator[Row]:
-    repeats = 1 if quick else 3
-    initialised = "torch.zeros(1, device='cuda')"
-    for title, metrics, more, bar in (
-        ("60 kernels among 140, three metrics, cold", [TIME, SM, DRAM], "", 2.8),
-        ("the same, counters of one run", [TIME, SM, DRAM], "counter_runs=1,", 0.9),
+    """The sweep of bench/device/sweep.cu, with PyTorch's kernels; and on larger matrices."""
+    for title, sizes, more, bar in (
+        ("60 kernels among 140, three metrics, cold", [512, 1024], "", 2.8),
+        ("the same, counters of one run", [512, 1024], "counter_runs=1,", 0.9),
+        ("60 kernels of 2048 and 4096, three metrics, cold", [2048, 4096], "", None),
+        ("the same, counters of one run", [2048, 4096], "counter_runs=1,", None),
     ):
-        code = SWEEP.format(metrics=metrics, more=more, before=initialised, count=len(metrics))
-        took = median_of(repeats, lambda code=code: float(fresh(code)))  # type: ignore[misc]
-        code = SWEEP.format(metrics=metrics, more=more, before="", count=len(metrics))
-        whole = float(fresh(code))
-        text = f"{took:.2f} s; {whole:.2f} s where the call also makes CUDA's context"
-        yield title, f"<= {bar} s", text, took <= bar
+
+        def call(before: str, sizes: list[int] = sizes, more: str = more) -> float:
+            metrics = [TIME, SM, DRAM]
+            fields = {"metrics": metrics, "count": len(metrics), "before": before}
+            return float(fresh(SWEEP.format(sizes=sizes, more=more, **fields)))
+
+        took = median_of(1 if quick else 3, lambda: call("torch.zeros(1, device='cuda')"))  # noqa: B023
+        text = f"{took:.2f} s; {call(''):.2f} s where the call also makes CUDA's context"
+        yield title, f"<= {bar} s" if bar else "-", text, took <= bar if bar else None
 
 
 PARTS: dict[str, Callable[[bool], Iterator[Row]]] = {

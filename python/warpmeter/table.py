@@ -45,7 +45,7 @@ def need_pandas() -> None:
         import pandas  # noqa: F401
     except ImportError as error:
         raise ImportError(
-            f"data frames need pandas 2.0 or later: pip install 'warpmeter[pandas]' ({error})",
+            f"data frames need pandas 2.0 or later: pip install 'pandas>=2.0' ({error})",
             name=error.name,
         ) from error
 
