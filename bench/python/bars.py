@@ -241,22 +241,25 @@ print(took)
 """
 
 
+def sweep_time(sizes: list[int], more: str, before: str) -> float:
+    """How long the call took in a process of its own."""
+    metrics = [TIME, SM, DRAM]
+    fields = {"metrics": metrics, "count": len(metrics), "before": before}
+    return float(fresh(SWEEP.format(sizes=sizes, more=more, **fields)))
+
+
 def sweep(quick: bool) -> Iterator[Row]:
-    """The sweep of bench/device/sweep.cu, with PyTorch's kernels; and on larger matrices."""
+    """The sweep of bench/device/sweep.cu with PyTorch's kernels, and one of larger matrices."""
+    context = "torch.zeros(1, device='cuda')"
     for title, sizes, more, bar in (
         ("60 kernels among 140, three metrics, cold", [512, 1024], "", 2.8),
         ("the same, counters of one run", [512, 1024], "counter_runs=1,", 0.9),
         ("60 kernels of 2048 and 4096, three metrics, cold", [2048, 4096], "", None),
         ("the same, counters of one run", [2048, 4096], "counter_runs=1,", None),
     ):
-
-        def call(before: str, sizes: list[int] = sizes, more: str = more) -> float:
-            metrics = [TIME, SM, DRAM]
-            fields = {"metrics": metrics, "count": len(metrics), "before": before}
-            return float(fresh(SWEEP.format(sizes=sizes, more=more, **fields)))
-
-        took = median_of(1 if quick else 3, lambda: call("torch.zeros(1, device='cuda')"))  # noqa: B023
-        text = f"{took:.2f} s; {call(''):.2f} s where the call also makes CUDA's context"
+        took = statistics.median(sweep_time(sizes, more, context) for _ in range(1 if quick else 3))
+        whole = sweep_time(sizes, more, "")
+        text = f"{took:.2f} s; {whole:.2f} s where the call also makes CUDA's context"
         yield title, f"<= {bar} s" if bar else "-", text, took <= bar if bar else None
 
 
