@@ -61,7 +61,7 @@ static wm_status refuse_run(const wm_sweep *sweep, int64_t run, const char *metr
 static wm_status put(wm_sweep *sweep, uint32_t config, int64_t run, uint32_t node, const char *metric,
                      const char *unit, double value, wm_reason why, wm_error *err) {
     const wmi_gauge *g = gauge_of(sweep->measure, metric);
-    uint32_t number;
+    uint32_t number = 0;
     wmi_series *series;
     if (!g) {
         const wm_status own = own_metric(sweep, metric, unit, &number, err);
