@@ -9,6 +9,7 @@ from typing import Literal, NoReturn
 
 from . import _core
 from ._settings import DEFAULT_METRICS, Settings
+from ._words import plain
 from .exceptions import ProfilerException
 from .tools import Tool, activate, get_active_tool
 
@@ -155,22 +156,3 @@ def _refuse(asked: Sequence[str], error: Exception) -> NoReturn:
         except (_core.Error, ValueError) as each:
             reasons.append(plain(each).replace(f"'{RECORDS}'", f"'{name}'"))
     raise ProfilerException("; ".join(dict.fromkeys(reasons)) or plain(error)) from error
-
-
-# ---- what the core says ----
-
-_ARGUMENTS = {
-    "--combine": "combine_kernel_metrics",
-    "--ignore-kernels": "ignore_kernel_list",
-    "--list-metrics": "warpmeter.metrics()",
-    "--replay": "replay_mode",
-}
-
-
-def plain(said: object) -> str:
-    """What the core says, with the names of arguments for its options."""
-    return re.sub(r"--[a-z]+(?:-[a-z]+)*", lambda m: _argument(m[0]), str(said))
-
-
-def _argument(option: str) -> str:
-    return _ARGUMENTS.get(option, option[2:].replace("-", "_"))

@@ -12,9 +12,9 @@ import numpy as np
 import pandas as pd
 
 from . import _units
-from ._backend import plain
 from ._columns import array, counts, mapped, numbered, numbers, objects, text, valid
 from ._rows import Rows, choose
+from ._words import plain
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -9,8 +9,9 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from . import _core
-from ._backend import RECORDS, TIME, no_device, plain
+from ._backend import RECORDS, TIME, no_device
 from ._measured import Measured
+from ._words import plain
 from .exceptions import ProfilerException
 from .utils import VerbosityLevel
 

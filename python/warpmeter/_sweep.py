@@ -10,12 +10,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from . import _core, _runs
-from ._backend import Choice, choose, plain
+from ._backend import Choice, choose
 from ._combine import Fold, Target, option
 from ._configs import Parameters, core_configs, name_of
 from ._derive import Derived, check_arity, derive
 from ._measured import Measured
 from ._settings import Settings
+from ._words import plain
 from .exceptions import ProfilerException
 from .utils import VerbosityLevel
 
