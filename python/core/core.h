@@ -45,7 +45,7 @@ PyObject *core_raise(const core_state *state, wm_status status, const wm_error *
 
 /* ---- column.c ---- */
 
-/** A new Column: number `column` of the table. */
+/** A new Column: the one of that number in the table. */
 PyObject *core_column_new(core_state *state, const wm_table *table, size_t number);
 /** Text of the core, whose bytes need not be UTF-8. */
 PyObject *core_text(const char *text);
@@ -54,7 +54,7 @@ PyObject *core_value(const wm_value *value);
 
 /* ---- table.c ---- */
 
-/** A new RawTable, which takes over `table`, also when it fails. */
+/** A new RawTable, which takes over `made`, also when it fails. */
 PyObject *core_table_new(core_state *state, wm_table *made);
 
 /* ---- session.c ---- */
