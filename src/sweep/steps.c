@@ -307,7 +307,7 @@ bool wm_sweep_next(wm_sweep *sweep, wm_step *step, wm_error *err) {
     for (int i = 0; i < p->threads; i++) wmi_state_reset(&sweep->states[i], sweep, p, i, p->threads);
     step_fill(sweep, p, step);
     sweep->in_step = true;
-    sweep->step_begin_ns = (int64_t)wmi_monotonic_ns();
+    sweep->step_due_ns = sweep->step_begin_ns = (int64_t)wmi_monotonic_ns();
     if (sweep->options.profile) return true;
     const int32_t pass = (int32_t)sweep->cursor.at[WMI_DIM_PASS],
                   run = (int32_t)sweep->cursor.at[WMI_DIM_RUN];
@@ -392,7 +392,7 @@ wm_status wm_sweep_done(wm_sweep *sweep, const wm_step *step, wm_status given, c
     }
     const int64_t end_ns = (int64_t)wmi_monotonic_ns();
     sweep->in_step = false;
-    p->elapsed_ns += (double)(end_ns - sweep->step_begin_ns);
+    p->elapsed_ns += (double)(end_ns - sweep->step_due_ns);
     p->spent_ns += (double)(end_ns - sweep->step_end_ns);
     p->steps++;
     sweep->step_end_ns = end_ns;

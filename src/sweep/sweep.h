@@ -39,8 +39,8 @@ typedef struct wmi_point {
     bool dead;         /* skipped or failed: nothing more of it */
     bool done;         /* run often enough in the first pass */
     int64_t runs;      /* measured runs of the first pass so far */
-    double elapsed_ns; /* of all runs */
-    double spent_ns;   /* the same with what comes before each */
+    double elapsed_ns; /* of all runs, from when each was due: caches are evicted then */
+    double spent_ns;   /* the same with all that the caller does between them */
     int64_t steps;     /* runs of all passes, warm-ups among them */
     double counted_ns; /* of those measured runs */
     wmi_batch *batches;
@@ -75,9 +75,9 @@ struct wm_sweep {
 
     bool prompt; /* the values of a run are wanted before the next */
     bool in_step;
-    int64_t step_begin_ns;
-    struct wm_state *states; /* [state_count] one for each thread */
-    wmi_notes *notes;        /* [state_count] theirs, for the session */
+    int64_t step_due_ns, step_begin_ns; /* before and after caches were evicted and windows opened */
+    struct wm_state *states;            /* [state_count] one for each thread */
+    wmi_notes *notes;                   /* [state_count] theirs, for the session */
     size_t state_count;
     int64_t step_end_ns;
     int failed, skipped; /* configurations */

@@ -259,6 +259,17 @@ static void test_time_that_is_up_before_any_sample(void **state) {
     wm_table_destroy(t);
 }
 
+/* Evicting the caches reads megabytes, which takes longer than this. */
+static void test_evicting_caches_takes_of_the_time(void **state) {
+    (void)state;
+    const wm_benchmark b =
+        bench_of("steady", steady, "--cache-control all --warmup 0 --runs 1000 --timeout 50us");
+    wm_table *t = sweep_table(&b, NULL, WM_OK);
+    assert_string_equal(text_cell(t, 0, "stop_reason"), "timeout");
+    assert_int_equal(number_cell(t, 0, "samples"), 1);
+    wm_table_destroy(t);
+}
+
 /* ---- steps from another language ---- */
 
 static void test_a_caller_drives_the_steps(void **state) {
@@ -454,6 +465,7 @@ int main(void) {
         cmocka_unit_test_setup(test_noise_that_never_settles_ends, forget_calls),
         cmocka_unit_test_setup(test_a_good_result_ends, forget_calls),
         cmocka_unit_test_setup(test_time_that_is_up_before_any_sample, forget_calls),
+        cmocka_unit_test_setup(test_evicting_caches_takes_of_the_time, forget_calls),
         cmocka_unit_test_setup(test_a_caller_drives_the_steps, forget_calls),
         cmocka_unit_test_setup(test_what_is_left, forget_calls),
         cmocka_unit_test_setup(test_a_sweep_left_half_way, forget_calls),
