@@ -8,8 +8,9 @@ find_path(WM_CUPTI_INCLUDE cupti_range_profiler.h HINTS ${WM_CUDA_INCLUDE} ${WM_
 set(variables WM_CUDA_INCLUDE WM_CUDA_CRT_INCLUDE WM_CUPTI_INCLUDE)
 set(headers cuda.h crt/host_defines.h cupti_range_profiler.h)
 if(NOT WM_CUDA_INCLUDE OR NOT WM_CUDA_CRT_INCLUDE OR NOT WM_CUPTI_INCLUDE)
-  # The PATH's python3 of now, not of the first configuration: an environment may have been activated since.
-  execute_process(COMMAND python3 -c "import nvidia; [print(p, end=';') for p in nvidia.__path__]"
+  # The PATH's python3 of now, not of the first configuration: an environment may have been activated since. -I:
+  # where pip builds, PYTHONPATH hides what is installed.
+  execute_process(COMMAND python3 -I -c "import nvidia; [print(p, end=';') for p in nvidia.__path__]"
     OUTPUT_VARIABLE packages ERROR_QUIET RESULT_VARIABLE status)
   foreach(package ${packages})
     file(GLOB folders ${package}/*/include)

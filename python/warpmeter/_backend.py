@@ -18,7 +18,9 @@ RECORDS = "kernel_time"
 """The core's own name for the times of kernels. It reads them without disturbing the program."""
 
 _ON_A_GPU = re.compile(r"^'[^']*' is measured on a GPU: ")
-_NO_DEVICE = ("WM_EUNSUPPORTED", "WM_ENOTFOUND")
+_NOT_BUILT = (
+    "warpmeter was built without CUDA's headers: docs/python.md tells how to build with them"
+)
 
 
 @dataclass(frozen=True)
@@ -70,7 +72,9 @@ def no_device() -> str:
     try:
         plan = _core.metrics_plan(RECORDS)
     except _core.Error as error:
-        if error.status not in _NO_DEVICE:
+        if error.status == "WM_ENOTFOUND":  # the core has no such metric
+            return _NOT_BUILT
+        if error.status != "WM_EUNSUPPORTED":
             raise ProfilerException(plain(error)) from error
         return _ON_A_GPU.sub("", plain(error))
     return "" if plan.column("pass")[0] is not None else str(plan.column("reason")[0])

@@ -138,6 +138,9 @@ class Table:
     def compare(self, contender: Table, threshold: float = 0.01) -> Table:
         """Both tables of results row by row, this one as the baseline. Ratios within 1 ± threshold
         count as the same."""
+        if not isinstance(contender, Table):
+            kind = type(contender).__name__
+            raise TypeError(f"compare takes a Table, as results.table() is, not a {kind}")
         return Table(self._raw.compare(contender._raw, threshold))
 
     # ---- to look at ----

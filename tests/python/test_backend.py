@@ -13,7 +13,7 @@ import pytest
 from fake_gpu import BYTES, SM, TIME, Gpu, on_gpu
 
 import warpmeter
-from warpmeter import Tool, VerbosityLevel, analyze, annotate, tools
+from warpmeter import Tool, VerbosityLevel, _core, analyze, annotate, tools
 from warpmeter.exceptions import ProfilerException
 
 silent = functools.partial(analyze.kernel, verbosity=VerbosityLevel.SILENT, cache_control="none")
@@ -52,6 +52,20 @@ def refused(error=ProfilerException, **given):
 def test_by_default_the_cpu_is_measured():
     results = silent()(lambda: None)()
     assert rows(results, "Metric", "Unit", "GPU", "Kernel") == [("time", "ns", "", "")]
+
+
+def test_a_build_without_the_headers_of_cuda_says_so(capsys, monkeypatch):
+    def plan(names):
+        error = _core.Error(f"unknown metric '{names}'")
+        error.status = "WM_ENOTFOUND"
+        raise error
+
+    monkeypatch.setattr(_core, "metrics_plan", plan)
+    silent(verbosity=VerbosityLevel.INFO)(lambda: None)()
+    assert capsys.readouterr().out.startswith(
+        "warpmeter: measuring the CPU, as there is no GPU to measure: warpmeter was built without"
+        " CUDA's headers: docs/python.md tells how to build with them\n"
+    )
 
 
 def test_cpu_is_said_without_a_reason(capsys):

@@ -167,6 +167,13 @@ def test_compare():
     assert rows["score"]["ratio"] == 1.5
 
 
+def test_compare_takes_a_table():
+    with pytest.raises(
+        TypeError, match=r"compare takes a Table, as results\.table\(\) is, not a str$"
+    ):
+        results_of(2.0).compare("after.json")
+
+
 # ---- to look at ----
 
 
