@@ -50,6 +50,16 @@ void core_session_drop(core_session *s, core_handle *handle) {
 
 /* ---- log ---- */
 
+/* Ctrl-C is not lost: it comes once more when the core has returned. */
+static void log_raised(PyObject *log) {
+    if (!PyErr_ExceptionMatches(PyExc_KeyboardInterrupt)) {
+        PyErr_WriteUnraisable(log);
+        return;
+    }
+    PyErr_Clear();
+    PyErr_SetInterrupt();
+}
+
 /* Called by the core in any thread, with the interpreter lock or without. An exception may be on its way
  * through Python in this thread: it is left as it was. */
 static void log_line(void *user, wm_log_level level, const char *line) {
@@ -61,7 +71,7 @@ static void log_line(void *user, wm_log_level level, const char *line) {
     PyObject *log = Py_XNewRef(s->log);
     PyObject *text = log ? core_text(line) : NULL;
     PyObject *result = text ? PyObject_CallFunction(log, "iO", (int)level, text) : NULL;
-    if (log && !result) PyErr_WriteUnraisable(log);
+    if (log && !result) log_raised(log);
     Py_XDECREF(result);
     Py_XDECREF(text);
     Py_XDECREF(log);

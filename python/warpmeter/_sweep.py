@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 import sys
 import time
@@ -73,7 +74,8 @@ class Call:
 
     def _prepare(self) -> None:
         on_gpu = self._choice.backend == "cuda"
-        self._session = _core.Session(log=self._log, keep_records=on_gpu)
+        log = functools.partial(_log, self._settings)  # knows nothing that holds the session
+        self._session = _core.Session(log=log, keep_records=on_gpu)
         options = core_options(self._settings, self._choice)
         self._sweep = _core.Sweep(self._session, self._name, options, self._fold)
         for names, values in core_configs(self._parameters.names, self._configs):
@@ -182,15 +184,6 @@ class Call:
 
     # ---- what is said ----
 
-    def _log(self, level: int, line: str) -> None:
-        if self._settings.silent:
-            return
-        if level <= 1:
-            kind = "warning" if level else "error"
-            print(f"warpmeter: {kind}: {plain(line)}", file=sys.stderr)
-        elif self._settings.verbosity >= VerbosityLevel.DEBUG:
-            print(f"warpmeter: {plain(line)}")
-
     def _calls(self, which: str) -> int:
         return int(self._plan.context[f"calls_{which}"] or 0)
 
@@ -223,6 +216,16 @@ class Call:
             return
         added = self._sweep.calls - planned
         print(f"warpmeter: {self._name}: {_count(added, 'call')} more than planned, for counters")
+
+
+def _log(settings: Settings, level: int, line: str) -> None:
+    if settings.silent:
+        return
+    if level <= 1:
+        kind = "warning" if level else "error"
+        print(f"warpmeter: {kind}: {plain(line)}", file=sys.stderr)
+    elif settings.verbosity >= VerbosityLevel.DEBUG:
+        print(f"warpmeter: {plain(line)}")
 
 
 def _next_run(_: Step) -> None:

@@ -2,6 +2,7 @@
 
 import contextlib
 import functools
+import gc
 import io
 import os
 import subprocess
@@ -14,7 +15,7 @@ import pandas as pd
 import pytest
 
 import warpmeter
-from warpmeter import VerbosityLevel, analyze, annotate
+from warpmeter import VerbosityLevel, _core, analyze, annotate
 from warpmeter.exceptions import ProfilerException
 
 pytestmark = pytest.mark.usefixtures("on_cpu")
@@ -568,6 +569,37 @@ def test_stdout_may_be_nothing_or_anything(monkeypatch, record, calls, stdout):
     monkeypatch.setattr(sys, "stdout", stdout)
     cpu(configs=[1], verbosity=INFO)(record)()
     assert calls == [1]
+
+
+# ---- memory ----
+
+
+def sessions():
+    return sum(type(each) is _core.Session for each in gc.get_objects())
+
+
+@pytest.fixture
+def no_collector():
+    gc.collect()
+    gc.disable()
+    yield
+    gc.enable()
+
+
+def test_the_session_of_a_call_does_not_wait_for_the_collector(no_collector, record):
+    before = sessions()
+    cpu(configs=[1, 2], derive_metric=lambda t, n: (t, "ns"))(record)()
+    assert sessions() == before
+
+
+def test_the_session_of_a_call_that_failed_goes_with_the_error(no_collector):
+    def function(n):
+        raise LookupError
+
+    before = sessions()
+    with contextlib.suppress(LookupError):
+        cpu(configs=[1, 2])(function)()
+    assert sessions() == before
 
 
 # ---- files ----

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -209,6 +210,22 @@ def test_what_log_raises_is_unraisable(monkeypatch):
     swept(session, lambda: None)
     assert set(seen) == {LookupError}
     assert session.table().column("status").to_list() == ["ok"]
+
+
+def test_an_interrupt_of_the_log_comes_when_the_core_has_returned(monkeypatch):
+    seen, lines = [], []
+    monkeypatch.setattr(sys, "unraisablehook", seen.append)
+
+    def log(level, line):
+        lines.append(line)
+        if len(lines) == 1:
+            signal.raise_signal(signal.SIGINT)
+
+    session = _core.Session(log=log)
+    with pytest.raises(KeyboardInterrupt):
+        swept(session, lambda: None)
+    assert seen == []
+    assert not _core.active()
 
 
 def test_log_leaves_the_exception_at_hand_alone():
