@@ -9,11 +9,14 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static wmi_muparser library; /* under the lock until `opened` is set; constant after */
 static bool opened;
 
-/* mupGetVersion answers in a static buffer: it is copied once, under the lock, up
- * to the first blank ("2.3.3 (Release) ..."). */
-static void read_version(void) {
+/* What all parsers share is used once, under the lock: the first number that is read fills a cache
+ * of the C++ library's, which threads would race for; and mupGetVersion answers in a static buffer,
+ * which is copied up to the first blank ("2.3.3 (Release) ..."). */
+static void use_once(void) {
     void *parser = library.mupCreate(WMI_MUPARSER_DOUBLE);
     if (!parser) return;
+    library.mupSetExpr(parser, "1+1");
+    (void)library.mupEval(parser);
     const char *version = library.mupGetVersion(parser);
     size_t n = version ? strcspn(version, " ") : 0;
     if (n >= sizeof library.version) n = sizeof library.version - 1;
@@ -36,7 +39,7 @@ static wm_status open_locked(wm_error *err) {
     void *handle = NULL;
     wm_status s = wmi_dl_open(&spec, &handle, &library.path, err);
     if (s) return s;
-    read_version();
+    use_once();
     opened = true;
     return WM_OK;
 }
