@@ -202,7 +202,7 @@ def _number(value: object) -> bool | int | float | None:
         return bool(value)  # numpy 1 takes it for an index
     try:
         whole = operator.index(value)  # type: ignore[arg-type]
-    except (TypeError, ValueError, RuntimeError):
+    except Exception:  # noqa: BLE001 - any object is accepted, and most are no numbers
         return _numpy_scalar(value)
     return whole if -(2**63) <= whole < 2**63 and not _is_array(value) else None
 

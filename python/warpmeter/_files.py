@@ -35,7 +35,7 @@ def write_csv(measured: Measured, prefix: str, number: int) -> tuple[str, str]:
 def _write(frame: pd.DataFrame, path: str) -> None:
     beside = f"{path}.{os.getpid()}.tmp"
     try:
-        with open(beside, "x", encoding="utf-8", newline="") as file:
+        with open(beside, "x", encoding="utf-8", errors="backslashreplace", newline="") as file:
             frame.to_csv(file, index=False)
         os.replace(beside, path)
     except BaseException:

@@ -6,6 +6,7 @@ means over configurations."""
 
 from __future__ import annotations
 
+import contextlib
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -133,7 +134,8 @@ def _own(values: list[object]) -> pd.Series[Any]:
     """Plain numbers and texts in a column of their type, all else as the objects that they are."""
     kinds = set(map(type, values))
     if kinds in _PLAIN or (len(kinds) == 1 and issubclass(kinds.pop(), np.generic)):
-        return pd.Series(values)
+        with contextlib.suppress(UnicodeEncodeError):  # pandas takes no half of a surrogate pair
+            return pd.Series(values)
     return pd.Series(objects(values), dtype=object)
 
 

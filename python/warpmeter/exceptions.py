@@ -33,6 +33,9 @@ class SeveralKernelsError(RuntimeError):
         super().__init__(message)
         self.results = results
 
+    def __reduce__(self) -> tuple[type[SeveralKernelsError], tuple[str, ProfileResults]]:
+        return type(self), (str(self), self.results)
+
 
 class NCUNotAvailableError(Exception):
     """Nsight Compute is needed and is not there. Measuring in the process does not need it."""

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import copyreg
 import os
 from typing import TYPE_CHECKING, final
 
 from . import _core
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     import pandas as pd
 
@@ -173,6 +174,23 @@ class Table:
 
 def _list(names: str | Iterable[str] | None) -> str | None:
     return names if names is None or isinstance(names, str) else ",".join(names)
+
+
+# ---- pickles: results come back from other processes, alone or with an exception ----
+
+
+def _unpickled(text: str) -> RawTable:
+    with open(os.memfd_create("table"), "w+", encoding="utf-8") as file:
+        file.write(text)
+        file.flush()
+        return _core.RawTable.read(f"/proc/self/fd/{file.fileno()}", "json")
+
+
+def _pickled(raw: RawTable) -> tuple[Callable[[str], RawTable], tuple[str]]:
+    return _unpickled, (raw.text("json"),)
+
+
+copyreg.pickle(_core.RawTable, _pickled)
 
 
 # ---- tables of the machine ----

@@ -5,6 +5,7 @@ import functools
 import gc
 import io
 import os
+import pickle
 import subprocess
 import sys
 import threading
@@ -323,6 +324,18 @@ def test_what_the_function_raises_is_raised_and_the_next_call_works(calls, error
     pd.testing.assert_frame_equal(before.to_dataframe(), kept)
     calls += [0, 0]
     assert rows(decorated(), "n", "NumRuns") == [(1, 2), (2, 2), (3, 2)]
+
+
+def test_what_the_function_raises_can_be_pickled_with_what_was_measured():
+    @cpu(configs=[1])
+    def function(n):
+        raise LookupError("mine")
+
+    with pytest.raises(LookupError) as caught:
+        function()
+    error = pickle.loads(pickle.dumps(caught.value))
+    assert (type(error), error.args) == (LookupError, ("mine",))
+    assert rows(error.warpmeter_results, "Status", "n") == [("failed", 1)]
 
 
 def test_an_error_of_the_core_raised_by_the_function_is_not_taken_for_its_own():

@@ -5,12 +5,14 @@ import importlib
 import inspect
 import json
 import os
+import pickle
 import subprocess
 import sys
 import threading
 
 import pytest
 from fake_gpu import BYTES, SM, TIME, Gpu, on_gpu
+from made_results import made
 
 import warpmeter
 from warpmeter import Tool, VerbosityLevel, _core, analyze, annotate, tools
@@ -463,6 +465,13 @@ def test_several_kernels_are_a_runtime_error_and_cooling_a_thermal_one():
     known = warpmeter.exceptions
     assert issubclass(known.SeveralKernelsError, RuntimeError)
     assert issubclass(known.CoolingTimeoutError, known.ThermalControlError)
+
+
+def test_several_kernels_can_be_pickled():
+    error = warpmeter.exceptions.SeveralKernelsError("a, b", made([{"r": {"s": [1.5]}}]))
+    again = pickle.loads(pickle.dumps(error))
+    assert str(again) == "a, b"
+    assert again.results.table().to_pylist() == error.results.table().to_pylist()
 
 
 # ---- collectors ----

@@ -309,6 +309,18 @@ class Broken:
         raise RuntimeError("no text")
 
 
+class NoNumber:
+    def __index__(self):
+        raise ZeroDivisionError
+
+    def __str__(self):
+        return "no number"
+
+
+def test_what_fails_to_be_a_number_is_a_text():
+    assert given(NoNumber()) == [["no number"]]
+
+
 @dataclasses.dataclass
 class Long:
     text: str

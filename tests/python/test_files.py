@@ -95,6 +95,12 @@ def test_hostile_names(tmp_path):
     assert set(pd.read_csv(raw, keep_default_na=False)["Annotation"]) == set(HOSTILE)
 
 
+def test_what_is_no_utf8_is_escaped(tmp_path):
+    m = measured([{"a": {"s": [1.5]}}], [("\udcff",)])
+    for path in write_csv(m, f"{tmp_path}/", 0):
+        assert pd.read_csv(path)["n"].tolist() == ["\\udcff"]
+
+
 def test_files_that_are_there_are_replaced(tmp_path):
     m = measured([{"a": {"s": [2.0]}}])
     old = tmp_path / "profiled_data-f-0.csv"

@@ -363,6 +363,10 @@ def test_parameters_that_are_texts():
     assert list(parameter(texts)) == texts
 
 
+def test_a_parameter_may_hold_half_of_a_surrogate_pair():
+    assert list(parameter(["a", "\udcff"])) == ["a", "\udcff"]
+
+
 def test_equal_configurations_keep_their_own_objects():
     column = parameter([(1,), (1,)])
     assert list(column) == [(1,), (1,)]

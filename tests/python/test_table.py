@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import gc
+import pickle
 from html.parser import HTMLParser
 
 import pytest
@@ -54,6 +56,18 @@ def test_neither_rows_nor_columns_are_iterated_over(samples):
         iter(samples)
     with pytest.raises(TypeError):
         "k" in samples  # noqa: B015
+
+
+@pytest.mark.parametrize("again", [lambda t: pickle.loads(pickle.dumps(t)), copy.deepcopy])
+def test_a_pickle_and_a_copy_hold_all_of_it(samples, again):
+    other = again(samples)
+    assert other.to_pylist() == samples.to_pylist()
+    assert other.context == samples.context
+    assert other.kind == "samples"
+    columns = [(table[name] for name in samples.column_names) for table in (samples, other)]
+    for one, two in zip(*columns, strict=True):
+        assert (one.name, one.type, one.unit) == (two.name, two.type, two.unit)
+    assert other.reason(6, "value") == "not-finite"
 
 
 def test_it_cannot_be_changed(samples):
