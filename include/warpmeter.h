@@ -593,8 +593,9 @@ WM_API wm_status wm_table_context(const wm_table *table, size_t index, const cha
 struct ArrowArrayStream; /* of the Arrow C stream interface, arrow.apache.org */
 /** All rows as one record batch. Columns: int64, float64, utf8 (bytes that are no UTF-8 become
  *  U+FFFD) or bool; a null has lost its reason. A field's metadata holds its unit ("unit"), the
- *  schema's the kind ("kind") and the context ("context", one JSON object). The stream is the caller's, to be
- * ended by its release; it holds a copy, and outlives the table. Returns  WM_OK; WM_ENOMEM. */
+ *  schema's the kind ("kind") and the context ("context", one JSON object). The stream is the
+ *  caller's, to be ended by its release; it holds a copy, and outlives the table.
+ *  Returns  WM_OK; WM_ENOMEM. */
 WM_API wm_status wm_table_arrow(const wm_table *table, struct ArrowArrayStream *out, wm_error *err);
 
 typedef struct wm_write_opts {

@@ -100,8 +100,7 @@ class Call:
             )
             self._fold = None
         measured = self.measured(self._derive())
-        several = several_kernels(measured.results, self._session.samples())
-        return Outcome(measured, self._sweep.returned, several)
+        return Outcome(measured, self._sweep.returned, several_kernels(measured))
 
     def close(self) -> None:
         """Give back what is held of a device."""
@@ -283,13 +282,19 @@ def _pattern(kernel: str) -> str:
 # ---- several kernels ----
 
 
-def several_kernels(results: RawTable, samples: RawTable) -> dict[str, str]:
+def several_kernels(measured: Measured) -> dict[str, str]:
     """Names of the kernels of regions that have no value because there were several, by region."""
+    samples, results = measured.samples, measured.results
+    if samples is None:
+        return {}
+    reasons = samples.column("reason")
+    if "several-kernels" not in (reasons.texts or ()):
+        return {}
     names = ("config_key", "region", "run", "metric")
     places = zip(*(samples.column(name).to_list() for name in names), strict=True)
     # An annotation may have the function's name: its samples come after those of the function.
-    reasons = dict(zip(places, samples.column("reason").to_list(), strict=True))
-    found = {str(place[1]) for place, reason in reasons.items() if reason == "several-kernels"}
+    last = dict(zip(places, reasons.to_list(), strict=True))
+    found = {str(place[1]) for place, reason in last.items() if reason == "several-kernels"}
     rows = results.column("region").to_list(), results.column("kernel").to_list()
     named: dict[str, dict[str, None]] = {}
     for region, kernels in zip(*rows, strict=True):

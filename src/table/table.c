@@ -143,31 +143,24 @@ wm_status wmi_table_reserve(wm_table *t, size_t rows) {
     return WM_OK;
 }
 
-/* By half, not double: the largest tables are read from files, and what is not
- * used of the last step counts against them. */
-static wm_status grow_rows(wm_table *t) {
-    return wmi_table_reserve(t, t->rows < 16 ? 16 : t->rows + t->rows / 2);
-}
-
-wm_status wmi_table_add_row(wm_table *t, size_t *out) {
-    if (t->column_count == 0) return WM_ESTATE;
-    if (t->rows == t->row_cap && grow_rows(t) != WM_OK) return WM_ENOMEM;
-    if (out) *out = t->rows;
-    t->rows++;
-    return WM_OK;
+/* By half at least, as more may follow. Not double: the largest tables are read from files, and what
+ * is not used of the last step counts against them. */
+static wm_status grow_rows(wm_table *t, size_t rows) {
+    const size_t more = t->rows < 16 ? 16 : t->rows + t->rows / 2;
+    return wmi_table_reserve(t, more > rows ? more : rows);
 }
 
 wm_status wmi_table_add_rows(wm_table *t, size_t count, size_t *first) {
     if (t->column_count == 0) return WM_ESTATE;
     if (count > SIZE_MAX - t->rows) return WM_ENOMEM;
-    if (t->rows + count > t->row_cap) { /* by half at least: more may follow */
-        const size_t half = t->rows + t->rows / 2, rows = t->rows + count;
-        if (wmi_table_reserve(t, half > rows ? half : rows) != WM_OK) return WM_ENOMEM;
-    }
+    const size_t rows = t->rows + count;
+    if (rows > t->row_cap && grow_rows(t, rows) != WM_OK) return WM_ENOMEM;
     if (first) *first = t->rows;
-    t->rows += count;
+    t->rows = rows;
     return WM_OK;
 }
+
+wm_status wmi_table_add_row(wm_table *t, size_t *out) { return wmi_table_add_rows(t, 1, out); }
 
 /* ---- cells ---- */
 
