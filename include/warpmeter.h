@@ -143,7 +143,10 @@ typedef struct wm_error {
     X(NO_DEVICE, "no-device", "no device that can count it")                                                 \
     X(WAITING_KERNELS, "waiting-kernels", "kernels wait for each other, so they cannot be run one by one")   \
     X(CAPTURE, "capture", "not possible while a stream is captured")                                         \
-    X(FAILED, "failed", "its work failed in this run")
+    X(FAILED, "failed", "its work failed in this run")                                                       \
+    X(THROTTLED, "throttled", "a clock was held down by heat or power in every attempt")                     \
+    X(NO_SENSOR, "no-sensor", "the device has no such sensor, or it cannot be read")                         \
+    X(DEVICE_LOST, "device-lost", "the device does not answer any more")
 
 typedef enum wm_reason {
 #define WM_REASON_ENUM(name, slug, text) WM_REASON_##name,
@@ -454,18 +457,22 @@ typedef struct wm_session_opts {
     const char *name; /**< what start/stop stretches are called; NULL or "": "session" */
     wm_log_fn log;    /**< NULL: warnings are only kept in the table's context */
     void *log_user;
-    size_t ring_marks;   /**< marks a thread can make in one run; 0: 262144. Beyond it
-                              marks are dropped, counted and reported */
-    const char *metrics; /**< for start/stop: comma list; NULL or "": "time". Those that
-                              take several passes need a sweep */
-    bool by_entry;       /**< for start/stop: a sample for each entry, not each run */
-    bool keep_records;   /**< keep what devices did, for wm_session_kernels: 128 bytes for
-                              each kernel, copy and set */
-    bool keep_first;     /**< for start/stop: first launches of kernels, which load and may compile
-                              them, count (as --first-launch keep has it in a sweep) */
+    size_t ring_marks;       /**< marks a thread can make in one run; 0: 262144. Beyond it
+                                  marks are dropped, counted and reported */
+    const char *metrics;     /**< for start/stop: comma list; NULL or "": "time". Those that
+                                  take several passes need a sweep */
+    bool by_entry;           /**< for start/stop: a sample for each entry, not each run */
+    bool keep_records;       /**< keep what devices did, for wm_session_kernels: 128 bytes for
+                                  each kernel, copy and set */
+    bool keep_first;         /**< for start/stop: first launches of kernels, which load and may compile
+                                  them, count (as --first-launch keep has it in a sweep) */
+    const char *state;       /**< for start/stop: whether the machine's state is read beside it, as
+                              --state has it: "auto", "on" or "off"; NULL: "auto" */
+    const char *nvtx_domain; /**< under which other tools see the regions, as NVTX ranges; NULL:
+                              "warpmeter" */
 } wm_session_opts;
 #define WM_SESSION_OPTS_INIT                                                                                 \
-    { sizeof(wm_session_opts), NULL, NULL, NULL, 0, NULL, false, false, false }
+    { sizeof(wm_session_opts), NULL, NULL, NULL, 0, NULL, false, false, false, NULL, NULL }
 
 /** Make a session: calibrates the clock (about 3 ms). `opts` may be NULL; its texts
  *  are copied. Several may exist; one at a time is active (between start and stop,

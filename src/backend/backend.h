@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "samples/samples.h"
+#include "samples/state.h"
 
 /** A begin or an end of an entry, as backends see it. */
 typedef struct wmi_mark {
@@ -149,7 +150,15 @@ typedef struct wmi_device_opts {
     const char *const *ignored; /* [ignored_count] kernels to leave out: shell patterns on own names */
     size_t ignored_count;
     int64_t hang_ns; /* after so long without an end, kernels are said to wait for each other */
+    int watched;     /* the device whose state is read, by the vendor's number; -1: the one in use */
 } wmi_device_opts;
+
+/** At which frequency a device's clocks are to be held. */
+typedef enum wmi_clocks { WMI_CLOCKS_FREE = 0, WMI_CLOCKS_BASE, WMI_CLOCKS_HZ } wmi_clocks;
+typedef struct wmi_clock_request {
+    wmi_clocks how;
+    double hz; /* for WMI_CLOCKS_HZ */
+} wmi_clock_request;
 
 typedef struct wmi_backend_opts {
     const wmi_metric_set *set;
@@ -198,6 +207,20 @@ typedef struct wmi_backend_ops {
      *  made meanwhile. Called after each run, but for those of which a device's records alone are wanted:
      *  after some of them; and after the window of a deferred pass was closed. */
     wm_status (*drain)(void *self, wmi_drained *out, wm_error *err);
+    /** Bits (1 << wmi_sensor) of the sensors that `sense` may have something to say of. */
+    uint32_t sensors;
+    /** Read those of the sensors in `which`: into *out a value, or a reason, for each, and nothing of the
+     *  others. cpu: the processor on which the measuring thread was last seen; -1 unknown. A sensor that is
+     *  not there says so each time, without trying again for long. Any one thread at a time, also while the
+     *  program runs and windows are open or change. NULL: no sensors. */
+    void (*sense)(void *self, uint32_t which, int cpu, wmi_sensed *out);
+    /** Hold the clocks of the device in use, or the watched one, until unlock_clocks or close. *held_hz: the
+     *  frequency that was asked for. WM_EPERM (*err has the remedy), WM_EINVAL (a frequency that the device
+     *  does not have: names the nearest), WM_EBUSY (held by somebody else, named), WM_EUNSUPPORTED. May be
+     *  NULL: it has none. */
+    wm_status (*lock_clocks)(void *self, const wmi_clock_request *request, double *held_hz, wm_error *err);
+    /** Undo exactly that; does nothing when there is none. */
+    void (*unlock_clocks)(void *self);
     /** Legal after any failure; NULL is fine. */
     void (*close)(void *self);
     /** What its devices and their drivers are; only after it was opened once. May be NULL. */

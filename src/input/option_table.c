@@ -9,6 +9,9 @@ static const char *const first_launches[] = {"apart", "keep", NULL};
 static const char *const scopes[] = {"process", "thread", NULL};
 static const char *const replays[] = {"auto", "stacked", "window", "kernel", "range", NULL};
 static const char *const combines[] = {"auto", "sum", "mean", "weighted", "max", "min", "one", NULL};
+static const char *const states[] = {"auto", "on", "off", NULL};
+static const char *const throttled[] = {"tag", "keep", "discard", NULL};
+static const char *const thermals[] = {"auto", "manual", "off", NULL};
 static const char *const colors[] = {"auto", "always", "never", NULL};
 static const char *const formats[] = {"text", "csv", "json", "gbench-json", "markdown", NULL};
 
@@ -200,6 +203,67 @@ const wmi_option wmi_option_table[WMI_OPT_COUNT] = {
          .min = 1,
          .max = INT64_MAX,
          .help = "GPU kernels that take longer are said to wait for each other; 10s unless given"},
+    [WMI_OPT_STATE] = {.name = "state",
+                       .arg = "WHEN",
+                       .kind = WMI_OPTION_CHOICE,
+                       .member = offsetof(wmi_options, state),
+                       .choices = states,
+                       .help =
+                           "read clocks, temperature, power and throttling beside each run: auto (where it "
+                           "costs less than 1 %), on or off"},
+    [WMI_OPT_THROTTLED] = {.name = "throttled",
+                           .arg = "WHAT",
+                           .kind = WMI_OPTION_CHOICE,
+                           .member = offsetof(wmi_options, throttled),
+                           .choices = throttled,
+                           .help = "runs in which a clock was held down by heat or power: tag says so in the "
+                                   "row, keep does not, discard runs them again"},
+    [WMI_OPT_THERMAL] = {.name = "thermal",
+                         .arg = "HOW",
+                         .kind = WMI_OPTION_CHOICE,
+                         .member = offsetof(wmi_options, thermal),
+                         .choices = thermals,
+                         .help =
+                             "wait while a GPU is near its thermal limit: auto (until it is as cool as it "
+                             "has to be for several runs), manual (by the two thresholds) or off"},
+    [WMI_OPT_THERMAL_WAIT] = {.name = "thermal-wait",
+                              .arg = "DEGREES",
+                              .kind = WMI_OPTION_WHOLE,
+                              .member = offsetof(wmi_options, thermal_wait),
+                              .max = WMI_DEGREES_MAX,
+                              .help = "wait when so many degrees or fewer are left; 10 unless given"},
+    [WMI_OPT_THERMAL_CONT] = {.name = "thermal-cont",
+                              .arg = "DEGREES",
+                              .kind = WMI_OPTION_WHOLE,
+                              .member = offsetof(wmi_options, thermal_cont),
+                              .min = 1,
+                              .max = WMI_DEGREES_MAX,
+                              .help = "go on when so many are left again; 20 unless given"},
+    [WMI_OPT_THERMAL_TIMEOUT] = {.name = "thermal-timeout",
+                                 .arg = "TIME",
+                                 .kind = WMI_OPTION_DURATION,
+                                 .member = offsetof(wmi_options, thermal_timeout_ns),
+                                 .min = 1,
+                                 .max = INT64_MAX,
+                                 .help = "wait so long at a time; 180s unless given"},
+    [WMI_OPT_THERMAL_DEVICE] = {.name = "thermal-device",
+                                .arg = "N",
+                                .kind = WMI_OPTION_CPU,
+                                .member = offsetof(wmi_options, thermal_device),
+                                .max = WMI_DEVICE_MAX,
+                                .help =
+                                    "the GPU to watch, as CUDA numbers them; the one in use unless given"},
+    [WMI_OPT_LOCK_CLOCKS] = {.name = "lock-clocks",
+                             .arg = "WHERE",
+                             .kind = WMI_OPTION_CLOCKS,
+                             .member = offsetof(wmi_options, lock_clocks),
+                             .help = "hold a GPU's clock while it is measured: base, a frequency such as "
+                                     "1410MHz, or none; try:base goes on where that is not permitted"},
+    [WMI_OPT_COLLECT] = {.name = "collect",
+                         .arg = "LIST",
+                         .kind = WMI_OPTION_PATTERNS,
+                         .member = offsetof(wmi_options, collect),
+                         .help = "add columns to the table: driver, gpu, uuid, git, env:NAME"},
     [WMI_OPT_BENCHMARK] = {.name = "benchmark",
                            .letter = 'b',
                            .arg = "NAME",

@@ -22,6 +22,7 @@ typedef enum wmi_option_kind {
     WMI_OPTION_NAMES,    /* one text each time; wmi_list */
     WMI_OPTION_METRICS,  /* a comma list; wmi_list, like the next two */
     WMI_OPTION_PATTERNS,
+    WMI_OPTION_CLOCKS,  /* none, base or a frequency; wmi_lock_clocks */
     WMI_OPTION_COMBINE, /* HOW or METRIC=HOW, HOW one of the choices */
     WMI_OPTION_AXIS,    /* wmi_list of texts, like the next two */
     WMI_OPTION_CONFIG,
@@ -44,6 +45,8 @@ enum {
     WMI_RUNS_MAX = 1000000000,
     WMI_THREADS_MAX = 1024,
     WMI_CPU_MAX = 65535,
+    WMI_DEVICE_MAX = 1023,
+    WMI_DEGREES_MAX = 150,
     WMI_REGEX_LENGTH_MAX = 1000,
     WMI_REGEX_REPEAT_MAX = 1000
 };
@@ -78,6 +81,15 @@ enum {
     WMI_OPT_IGNORE_KERNELS,
     WMI_OPT_FIRST_LAUNCH,
     WMI_OPT_HANG_TIME,
+    WMI_OPT_STATE,
+    WMI_OPT_THROTTLED,
+    WMI_OPT_THERMAL,
+    WMI_OPT_THERMAL_WAIT,
+    WMI_OPT_THERMAL_CONT,
+    WMI_OPT_THERMAL_TIMEOUT,
+    WMI_OPT_THERMAL_DEVICE,
+    WMI_OPT_LOCK_CLOCKS,
+    WMI_OPT_COLLECT,
     WMI_SWEEP_OPTIONS, /* those of a program alone follow */
     WMI_OPT_BENCHMARK = WMI_SWEEP_OPTIONS,
     WMI_OPT_FORMAT,

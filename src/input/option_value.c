@@ -42,6 +42,10 @@ static void accepted(const wmi_option *option, bool too_large, wmi_buf *out) {
         wmi_buf_str(out, "a length of time above 0, such as 500ms, 2s or 1min (a bare number is in seconds)");
         break;
     case WMI_OPTION_RATIO: wmi_buf_str(out, "a ratio above 0 and at most 1, such as 2% or 0.02"); break;
+    case WMI_OPTION_CLOCKS:
+        wmi_buf_str(out, "base, none or a frequency such as 1410MHz or 1.41GHz (a bare number is in "
+                         "MHz), with try: before it to go on where that is not permitted");
+        break;
     case WMI_OPTION_CHOICE:
     case WMI_OPTION_FORMAT: list_choices(option->choices, out); break;
     case WMI_OPTION_THREADS:
@@ -123,6 +127,32 @@ static wm_status read_ratio(const wmi_option_context *c, const wmi_option *optio
     if (percent) x /= 100;
     if (!(x > 0 && x <= 1)) return refuse_value(c, option, false, value);
     *out = x;
+    return WM_OK;
+}
+
+static bool ends_in(const char *value, const char *unit, size_t *n) {
+    const size_t length = strlen(unit);
+    if (*n < length || strcmp(value + *n - length, unit) != 0) return false;
+    *n -= length;
+    return true;
+}
+
+static wm_status read_clocks(const wmi_option_context *c, const wmi_option *option, const char *value,
+                             wmi_lock_clocks *out) {
+    static const double hz_max = 1e11;
+    const char *whole = value;
+    const bool soft = strncmp(value, "try:", 4) == 0;
+    if (soft) value += 4;
+    size_t n = strlen(value);
+    double x = 0, unit = 1e6;
+    if (ends_in(value, "MHz", &n))
+        unit = 1e6;
+    else if (ends_in(value, "GHz", &n))
+        unit = 1e9;
+    const bool named = strcmp(value, "none") == 0 || strcmp(value, "base") == 0;
+    if (!named && (!wmi_number_parse(value, n, &x) || !(x > 0 && x * unit <= hz_max)))
+        return refuse_value(c, option, false, whole);
+    *out = (wmi_lock_clocks){!named ? x * unit : *value == 'b' ? -1 : 0, soft};
     return WM_OK;
 }
 
@@ -348,6 +378,7 @@ wm_status wmi_option_set(const wmi_option_context *c, const wmi_option *option, 
         return s;
     case WMI_OPTION_DURATION: return read_duration(c, option, value, member);
     case WMI_OPTION_RATIO: return read_ratio(c, option, value, member);
+    case WMI_OPTION_CLOCKS: return read_clocks(c, option, value, member);
     case WMI_OPTION_CHOICE: return read_choice(c, option, value, member);
     case WMI_OPTION_FORMAT:
         s = read_choice(c, option, value, &(int){0});

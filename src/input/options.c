@@ -32,7 +32,14 @@ void wmi_list_free(wmi_list *l) {
 #define HANG_NS INT64_C(10000000000)
 
 void wmi_options_init(wmi_options *o) {
-    *o = (wmi_options){.runs = -1, .warmup = -1, .pin = -1, .cache_clear = -1, .hang_ns = HANG_NS};
+    *o = (wmi_options){.runs = -1,
+                       .warmup = -1,
+                       .pin = -1,
+                       .cache_clear = -1,
+                       .hang_ns = HANG_NS,
+                       .thermal_wait = -1,
+                       .thermal_cont = -1,
+                       .thermal_device = -1};
 }
 
 void wmi_options_fini(wmi_options *o) {
@@ -231,6 +238,7 @@ static wm_status move_option(size_t id, wmi_options *o, layer *l) {
     case WMI_OPTION_WHOLE:
     case WMI_OPTION_DURATION: *(int64_t *)to = *(int64_t *)from; return WM_OK;
     case WMI_OPTION_SEED: *(uint64_t *)to = *(uint64_t *)from; return WM_OK;
+    case WMI_OPTION_CLOCKS: *(wmi_lock_clocks *)to = *(wmi_lock_clocks *)from; return WM_OK;
     case WMI_OPTION_RATIO: *(double *)to = *(double *)from; return WM_OK;
     case WMI_OPTION_FORMAT:
     case WMI_OPTION_PATH:

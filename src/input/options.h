@@ -19,9 +19,15 @@ typedef struct wmi_list {
 wm_status wmi_list_add(wmi_list *l, const char *text, size_t n);
 void wmi_list_free(wmi_list *l);
 
+/** Where a device's clocks are to be held. */
+typedef struct wmi_lock_clocks {
+    double hz; /* 0: nowhere; -1: the base clock */
+    bool soft; /* go on where that is not permitted */
+} wmi_lock_clocks;
+
 typedef struct wmi_options {
-    /* a sweep's own. Not given: -1 for runs, warmup, pin and cache_clear; ten seconds for
-     * hang_ns; 0 or NULL for all others */
+    /* a sweep's own. Not given: -1 for runs, warmup, pin, cache_clear and those of thermal; ten
+     * seconds for hang_ns; 0 or NULL for all others */
     wmi_list axes;    /* texts; a later one replaces an earlier one of its name */
     wmi_list configs; /* explicit configurations */
     char *zip;
@@ -46,6 +52,14 @@ typedef struct wmi_options {
     wmi_list ignore_kernels; /* shell patterns on kernels' own names */
     wmi_list combine;        /* HOW or METRIC=HOW; for wmi_combine_find */
     int64_t hang_ns;
+    int state;                          /* 0 auto, 1 on, 2 off: whether the machine's state is read */
+    int throttled;                      /* 0 tag, 1 keep, 2 discard */
+    int thermal;                        /* 0 auto, 1 manual, 2 off */
+    int64_t thermal_wait, thermal_cont; /* degrees; -1 not given */
+    int64_t thermal_timeout_ns;         /* 0 not given */
+    int thermal_device;                 /* -1: the one in use */
+    wmi_lock_clocks lock_clocks;
+    wmi_list collect; /* built-in collectors */
     /* a program's */
     wmi_list benchmarks;
     wmi_list out; /* paths */

@@ -73,6 +73,19 @@ static wm_status check_modes(const wmi_options *o, wm_error *err) {
     return WM_OK;
 }
 
+enum { THERMAL_WAIT = 10, THERMAL_CONT = 20 };
+
+static wm_status check_thermal(const wmi_options *o, wm_error *err) {
+    const int64_t wait = o->thermal_wait >= 0 ? o->thermal_wait : THERMAL_WAIT;
+    const int64_t cont = o->thermal_cont >= 0 ? o->thermal_cont : THERMAL_CONT;
+    if (cont > wait) return WM_OK;
+    return wmi_error_set(
+        err, WM_EINVAL, 0,
+        "--thermal-cont %lld must be above --thermal-wait %lld: it goes on when so many degrees "
+        "are left again",
+        (long long)cont, (long long)wait);
+}
+
 static bool same_path(const char *a, const char *b) { return a && b && strcmp(a, b) == 0; }
 
 static wm_status fail_path(wm_error *err, size_t a, size_t b, const char *path) {
@@ -100,6 +113,7 @@ wm_status wmi_options_check(const wmi_options *o, wm_error *err) {
     wm_status s = check_runs(o, err);
     if (s == WM_OK) s = check_zip(o, err);
     if (s == WM_OK) s = check_seed(o, err);
+    if (s == WM_OK) s = check_thermal(o, err);
     if (s == WM_OK) s = check_modes(o, err);
     if (s == WM_OK) s = check_paths(o, err);
     if (s == WM_OK) s = wmi_configs_distinct(o->configs.v, o->configs.n, err);

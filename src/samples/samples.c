@@ -5,6 +5,7 @@
 
 #include "base/intern.h"
 #include "base/text.h"
+#include "samples/state_store.h"
 #include "samples/work.h"
 
 /* Things are allocated one by one and kept as pointers, so that what was handed out
@@ -27,6 +28,7 @@ struct wmi_samples {
     wmi_index node_index, metric_index, series_index;
     wmi_index stretch_index; /* the last of each configuration and pass */
     wmi_work_store work;
+    wmi_state_store states;
 };
 
 static bool list_reserve(list *l) {
@@ -97,11 +99,15 @@ void wmi_samples_destroy(wmi_samples *s) {
     wmi_index_fini(&s->series_index);
     wmi_index_fini(&s->stretch_index);
     wmi_work_store_fini(&s->work);
+    wmi_state_store_fini(&s->states);
     free(s);
 }
 
 wmi_work_store *wmi_samples_work_store(wmi_samples *s) { return &s->work; }
 const wmi_work_store *wmi_samples_work_store_of(const wmi_samples *s) { return &s->work; }
+
+wmi_state_store *wmi_samples_state_store(wmi_samples *s) { return &s->states; }
+const wmi_state_store *wmi_samples_state_store_of(const wmi_samples *s) { return &s->states; }
 
 const char *wmi_better_text(wmi_better b) {
     static const char *const text[] = {"", "lower", "higher"};

@@ -115,7 +115,7 @@ typedef struct wmi_run {
     int64_t begin_ns, end_ns;
     uint32_t flags; /* WMI_RUN_* */
 } wmi_run;
-enum { WMI_RUN_WARMUP = 1, WMI_RUN_FAILED = 2 };
+enum { WMI_RUN_WARMUP = 1, WMI_RUN_FAILED = 2, WMI_RUN_DISCARDED = 4 };
 /** Runs of one configuration and pass that followed each other with rising numbers,
  *  kept as one, so that runs take no memory each. Other configurations' may lie
  *  between them in time. */

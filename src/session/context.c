@@ -137,6 +137,10 @@ wm_status wmi_session_context(const wm_session *s, wm_table *t) {
     put(&c, "load1", m->load1 >= 0 ? wmi_f64(m->load1) : wmi_null(WM_REASON_UNKNOWN));
     put(&c, "memory_bytes", wmi_i64(m->memory_bytes));
     put_devices(&c, s);
+    if (s->state_interval_ns > 0) {
+        put(&c, "state_interval_ns", wmi_i64(s->state_interval_ns));
+        put(&c, "state_cost", wmi_f64(s->state_cost));
+    }
     put_text(&c, "timer", wmi_clock_name());
     put(&c, "timer_cost_ns", wmi_f64(s->clock.pair_cost_ns));
     put_text(&c, "version", wm_version());

@@ -22,9 +22,10 @@ wm_status wmi_fold_value(wmi_folding *d, uint32_t node, uint32_t metric, int32_t
                          wm_reason why, wmi_series **out) {
     wmi_series *series;
     const bool failed = node < d->s->fold_cap && d->s->folds[node].touched && d->s->folds[node].failed;
+    if (d->place->throttled) why = WM_REASON_THROTTLED;
     if (failed) why = WM_REASON_FAILED;
     wm_status status = wmi_samples_series(d->s->samples, d->place->config, node, metric, pass, &series);
-    if (status == WM_OK) status = wmi_series_add(series, d->place->run, failed ? 0.0 : value, why);
+    if (status == WM_OK) status = wmi_series_add(series, d->place->run, why ? 0.0 : value, why);
     if (status == WM_OK && out) *out = series;
     return status;
 }

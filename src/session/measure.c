@@ -261,9 +261,38 @@ wm_status wmi_measure_open(wmi_samples *samples, const char *const *names, size_
     return WM_OK;
 }
 
+wm_status wmi_measure_watch(wmi_measure *m, const wmi_sensing_opts *opts, wm_error *err) {
+    wmi_sensing_source sources[WMI_BACKENDS_MAX];
+    for (size_t b = 0; b < m->source_count; b++)
+        sources[b] = (wmi_sensing_source){m->sources[b].ops, m->sources[b].self};
+    return wmi_sensing_create(sources, m->source_count, opts, &m->sensing, err);
+}
+
+wm_status wmi_measure_lock_clocks(wmi_measure *m, const wmi_clock_request *request, double *held_hz,
+                                  wm_error *err) {
+    for (size_t b = 0; b < m->source_count; b++) {
+        const wmi_source *source = &m->sources[b];
+        if (!source->self || !source->ops->lock_clocks) continue;
+        m->clocks_held = true;
+        return source->ops->lock_clocks(source->self, request, held_hz, err);
+    }
+    return wmi_error_set(err, WM_EUNSUPPORTED, 0,
+                         "nothing that is measured has clocks that can be held: --lock-clocks is for GPUs");
+}
+
+void wmi_measure_unlock_clocks(wmi_measure *m) {
+    if (!m->clocks_held) return;
+    m->clocks_held = false;
+    for (size_t b = 0; b < m->source_count; b++)
+        if (m->sources[b].self && m->sources[b].ops->unlock_clocks)
+            m->sources[b].ops->unlock_clocks(m->sources[b].self);
+}
+
 void wmi_measure_close(wmi_measure *m) {
     if (!m) return;
     wmi_measure_window_close(m, NULL);
+    wmi_sensing_destroy(m->sensing);
+    wmi_measure_unlock_clocks(m);
     for (size_t b = 0; b < m->source_count; b++) {
         wmi_source *source = &m->sources[b];
         if (source->self) source->ops->close(source->self);

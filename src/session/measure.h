@@ -4,6 +4,7 @@
 #define WMI_SESSION_MEASURE_H
 
 #include "backend/backend.h"
+#include "session/sensing.h"
 
 enum { WMI_BACKENDS_MAX = 8 };
 
@@ -78,6 +79,8 @@ typedef struct wmi_measure {
     wm_error failed;       /* of closing one before its time */
     wmi_deferred deferred; /* of the configuration at hand */
     wmi_pending pending;   /* the same */
+    wmi_sensing *sensing;  /* NULL: the machine's state is not read */
+    bool clocks_held;
 } wmi_measure;
 
 /** How it is measured. Borrowed for the call, but for `user`, `combine_with` and its user. */
@@ -104,6 +107,13 @@ void wmi_pending_drop(wmi_pending *pending);
  *  for backends; NULL for this machine. */
 wm_status wmi_measure_knows(void *chip, const char *name);
 void wmi_measure_close(wmi_measure *m);
+/** Begin to read the sensors of all open backends; wmi_measure_close ends it. WM_ENOMEM. */
+wm_status wmi_measure_watch(wmi_measure *m, const wmi_sensing_opts *opts, wm_error *err);
+/** Have the backends that can hold their devices' clocks do so, until they are released or closed.
+ *  WM_EUNSUPPORTED: there is none; else what the backend says. */
+wm_status wmi_measure_lock_clocks(wmi_measure *m, const wmi_clock_request *request, double *held_hz,
+                                  wm_error *err);
+void wmi_measure_unlock_clocks(wmi_measure *m);
 /** Is this pass needed in this configuration, after all earlier ones? Closes the window of an
  *  earlier pass, since only then it is known; a failure of that is told by the next window. */
 bool wmi_measure_wants(wmi_measure *m, int32_t pass, uint32_t config);

@@ -24,6 +24,7 @@ void wmi_rows_how_fini(wmi_rows_how *how) {
     free(how->derivations);
     free(how->derive);
     free(how->baseline);
+    free(how->clock_note);
     *how = (wmi_rows_how){0};
 }
 
@@ -93,6 +94,8 @@ static wm_status opts_read(const wm_session_opts *given, wm_session_opts *o, wm_
         return wmi_error_set(err, WM_EINVAL, 0, "wm_session_opts: start from WM_SESSION_OPTS_INIT");
     const size_t n = given->struct_size < sizeof *o ? given->struct_size : sizeof *o;
     memcpy(o, given, n);
+    if (o->state && strcmp(o->state, "auto") && strcmp(o->state, "on") && strcmp(o->state, "off"))
+        return wmi_error_set(err, WM_EINVAL, 0, "state is auto, on or off, not '%.100s'", o->state);
     if (o->ring_marks > RING_MARKS_MAX)
         return wmi_error_set(err, WM_EINVAL, 0, "ring_marks may be at most %d", RING_MARKS_MAX);
     return WM_OK;
@@ -111,11 +114,15 @@ wm_status wm_session_create(const wm_session_opts *opts, wm_session **out, wm_er
     s->keep_records = o.keep_records;
     s->keep_first = o.keep_first;
     s->seed = -1;
+    s->stretch_state = !o.state || !strcmp(o.state, "auto") ? WMI_SENSING_AUTO
+                       : !strcmp(o.state, "on")             ? WMI_SENSING_ON
+                                                            : WMI_SENSING_OFF;
     s->name = wmi_strdup(o.name && *o.name ? o.name : "session");
     s->stretch_metrics = wmi_strdup(o.metrics && *o.metrics ? o.metrics : "time");
+    s->nvtx_domain = wmi_strdup(o.nvtx_domain && *o.nvtx_domain ? o.nvtx_domain : "warpmeter");
     s->samples = wmi_samples_create();
-    status =
-        s->name && s->stretch_metrics && s->samples ? wmi_clock_init(&s->clock, err) : wmi_error_nomem(err);
+    status = s->name && s->stretch_metrics && s->nvtx_domain && s->samples ? wmi_clock_init(&s->clock, err)
+                                                                           : wmi_error_nomem(err);
     if (status != WM_OK) {
         wm_session_destroy(s);
         return status;
@@ -139,8 +146,19 @@ void wm_session_destroy(wm_session *s) {
     free(s->folds);
     free(s->touched);
     free(s->stretch_metrics);
+    free(s->nvtx_domain);
     free(s->name);
     free(s);
+}
+
+wm_status wmi_session_state(wm_session *s, const wmi_measure *m, const wmi_run_place *place,
+                            const wmi_sensed *sensed) {
+    if (!wmi_sensing_tells(m->sensing)) return WM_OK;
+    s->state_interval_ns = wmi_sensing_interval_ns(m->sensing);
+    s->state_cost = wmi_sensing_cost(m->sensing);
+    if (place->warmup || place->failed) return WM_OK;
+    const wmi_run_state state = {place->config, place->pass, place->run, *sensed};
+    return wmi_samples_state_add(s->samples, &state);
 }
 
 wm_status wmi_session_bench(wm_session *s, const char *name, wmi_rows_how *how, uint32_t *out,
@@ -223,8 +241,12 @@ static wm_status stretch_open(wm_session *s, wm_error *err) {
     free(copy);
     if (status != WM_OK) return status;
     status = stretch_check(s, err);
-    wmi_rows_how how = {.stable_threshold = 0.02};
+    wmi_rows_how how = {.stable_threshold = 0.02,
+                        .tag_throttled = true,
+                        .clock_requested = wmi_null(WM_REASON_NOT_APPLICABLE)};
     if (status == WM_OK) wmi_session_warn_machine(s);
+    const wmi_sensing_opts sensing = {.when = s->stretch_state, .warn = warn_stretch, .user = s};
+    if (status == WM_OK) status = wmi_measure_watch(s->stretch, &sensing, err);
     if (status == WM_OK) status = wmi_session_bench(s, s->name, &how, &s->stretch_bench, err);
     if (status == WM_OK &&
         wmi_samples_config(s->samples, s->stretch_bench, 0, NULL, NULL, &s->stretch_config) != WM_OK)
@@ -246,9 +268,11 @@ wm_status wm_session_start(wm_session *s, wm_error *err) {
         wmi_run_drop();
         return status;
     }
+    wmi_sensing_begin(s->stretch->sensing);
     status = wmi_run_begin(s, s->stretch, 0, err);
     if (status != WM_OK) return status;
     s->running = true;
+    s->stretch_begin_ns = (int64_t)wmi_monotonic_ns();
     wmi_thread_begin(wmi_thread_self(), WMI_ROOT_NAME);
     return WM_OK;
 }
@@ -259,9 +283,14 @@ wm_status wm_session_stop(wm_session *s, wm_error *err) {
     if (t) wmi_thread_end(t, WMI_ROOT_NAME);
     wmi_run_end(s);
     s->running = false;
+    wmi_sensed sensed;
+    wmi_sensing_end(s->stretch->sensing, s->stretch_begin_ns, (int64_t)wmi_monotonic_ns(), &sensed);
+    wmi_sensing_pause(s->stretch->sensing);
     const wmi_run_place place = {
         .bench = s->stretch_bench, .config = s->stretch_config, .run = s->stretch_runs++};
     wm_status status = wmi_run_fold(s, s->stretch, &place, NULL, 0, err);
+    if (status == WM_OK && wmi_session_state(s, s->stretch, &place, &sensed) != WM_OK)
+        status = wmi_error_nomem(err);
     if (status != WM_OK || !s->stretch->passes[0].deferred) return status;
     status = wmi_measure_window_close(s->stretch, err);
     return status == WM_OK ? wmi_deferred_fold(s, s->stretch, s->stretch_config, err) : status;
@@ -288,10 +317,11 @@ wm_status wm_session_table(wm_session *s, wm_table **out, wm_error *err) {
     if (!opts) return wmi_error_nomem(err);
     for (size_t i = 0; i < s->how_count; i++) {
         const wmi_rows_how *how = &s->how[i];
-        opts[i] = (wmi_reduce_opts){how->derive,     how->formula_count + how->derivation_count,
-                                    how->baseline,   how->stable_threshold,
-                                    s->machine.host, how->labels,
-                                    how->label_count};
+        opts[i] = (wmi_reduce_opts){how->derive,          how->formula_count + how->derivation_count,
+                                    how->baseline,        how->stable_threshold,
+                                    s->machine.host,      how->labels,
+                                    how->label_count,     how->tag_throttled,
+                                    how->clock_requested, how->clock_note};
     }
     wm_table *table = NULL;
     status = wmi_reduce(s->samples, opts, &table, err);

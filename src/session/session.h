@@ -23,6 +23,9 @@ typedef struct wmi_rows_how {
     size_t label_count;
     char *baseline;
     double stable_threshold;
+    bool tag_throttled;       /* rows say which samples were taken while a clock was held down */
+    wm_value clock_requested; /* number, or a null with its reason */
+    char *clock_note;         /* why clocks were not held, though that was asked for; NULL */
 } wmi_rows_how;
 void wmi_rows_how_fini(wmi_rows_how *how);
 
@@ -31,7 +34,8 @@ typedef struct wmi_run_place {
     uint32_t bench, config;
     int32_t run, pass, attempt;
     bool warmup, failed;
-    bool later; /* nobody looks at its values before the next run: they may come later */
+    bool later;     /* nobody looks at its values before the next run: they may come later */
+    bool throttled; /* in every attempt: its values are null */
 } wmi_run_place;
 
 /** What the function itself said about a run: amounts of work, values, manual
@@ -90,13 +94,18 @@ struct wm_session {
     char **warnings; /* each once, in order */
     size_t warning_count;
     bool machine_warned;
-    int64_t seed;         /* of the last random order; -1: none */
-    size_t sweeps;        /* alive */
-    wmi_measure *waiting; /* has runs whose records are still to be read; NULL */
-    uint32_t measured_by; /* a bit for each backend, by its number, that was opened */
+    int64_t seed;              /* of the last random order; -1: none */
+    size_t sweeps;             /* alive */
+    wmi_measure *waiting;      /* has runs whose records are still to be read; NULL */
+    int64_t state_interval_ns; /* how often the machine's state was read; 0: not */
+    double state_cost;         /* share of a processor that it took */
+    uint32_t measured_by;      /* a bit for each backend, by its number, that was opened */
 
     wmi_measure *stretch; /* start/stop: what is measured; NULL until the first start */
     char *stretch_metrics;
+    wmi_sensing_when stretch_state;
+    int64_t stretch_begin_ns;
+    char *nvtx_domain;
     uint32_t stretch_bench, stretch_config;
     int32_t stretch_runs;
     bool running; /* between start and stop */
@@ -118,6 +127,9 @@ void wmi_session_log(const wm_session *s, wm_log_level level, const char *fmt, .
  *  once, before the first run. */
 void wmi_session_warn_machine(wm_session *s);
 
+/** Keep the state of a run, where it is read, and what reading it costs. WM_ENOMEM. */
+wm_status wmi_session_state(wm_session *s, const wmi_measure *m, const wmi_run_place *place,
+                            const wmi_sensed *sensed);
 /** Keep in mind what `m` measures with, for the context. */
 void wmi_session_measured_by(wm_session *s, const wmi_measure *m);
 

@@ -220,7 +220,9 @@ static wm_status window_close(wm_sweep *sweep, wm_error *err) {
 
 /* The point that is due, set up; NULL when the sweep is over. */
 static wmi_point *point_next(wm_sweep *sweep, wm_status *status, wm_error *err) {
-    while (wmi_cursor_next(&sweep->cursor)) {
+    while (sweep->again || wmi_cursor_next(&sweep->cursor)) {
+        sweep->attempt = sweep->again ? sweep->attempt + 1 : 0;
+        sweep->again = false;
         wmi_point *p = &sweep->points[wmi_cursor_config(&sweep->cursor)];
         if (sweep->current != p) {
             *status = window_close(sweep, err);
@@ -257,7 +259,7 @@ static void step_fill(const wm_sweep *sweep, wmi_point *p, wm_step *step) {
         .config_key = wmi_samples_config_at(sweep->session->samples, p->config)->key,
         .config = wmi_cursor_config(&sweep->cursor),
         .run = sweep->cursor.at[WMI_DIM_RUN],
-        .attempt = 0,
+        .attempt = sweep->attempt,
         .pass = (int32_t)sweep->cursor.at[WMI_DIM_PASS],
         .threads = p->threads,
         .warmup = sweep->cursor.at[WMI_DIM_RUN] < 0,
@@ -274,6 +276,7 @@ static wm_status run_start(wm_sweep *sweep, int32_t pass, uint32_t config, int32
         wmi_run_drop();
         return status;
     }
+    wmi_sensing_begin(sweep->measure->sensing);
     if (sweep->evictor && sweep->measure->passes[pass].host) wmi_evictor_run(sweep->evictor);
     return wmi_run_begin(sweep->session, sweep->measure, pass, err);
 }
@@ -301,6 +304,7 @@ bool wm_sweep_next(wm_sweep *sweep, wm_step *step, wm_error *err) {
     if (!p) {
         if (status == WM_OK) status = window_close(sweep, err);
         wmi_sweep_leave(sweep);
+        wmi_sweep_end(sweep);
         baseline_check(sweep);
         return status == WM_OK ? false : broken(sweep, status, err);
     }
@@ -346,7 +350,26 @@ void wm_step_call(const wm_step *step) {
 
 /* ---- the end of a step ---- */
 
+enum { ATTEMPTS = 3 };
+
+/* Was a clock held down in the run, and is such a run not wanted? Counters are shares of what the clock
+ * allows, so that only runs in which times are taken are run again. */
+static bool is_throttled(const wm_sweep *sweep, int32_t pass) {
+    return sweep->options.throttled == 2 && !sweep->measure->passes[pass].disturbs &&
+           wmi_sensed_throttled(&sweep->sensed);
+}
+
+/* What the sensors said in the run that has just ended. */
+static void state_take(wm_sweep *sweep, int64_t end_ns) {
+    wmi_sensing *sensing = sweep->measure->sensing;
+    wmi_sensed now;
+    if (sweep->options.throttled == 2) /* a short run may lie between two readings */
+        wmi_sensing_now(sensing, WMI_SENSOR_BIT(GPU_THROTTLE) | WMI_SENSOR_BIT(CPU_THROTTLE), &now);
+    wmi_sensing_end(sensing, sweep->step_begin_ns, end_ns, &sweep->sensed);
+}
+
 static wm_status run_keep(wm_sweep *sweep, wmi_point *p, bool failed, int64_t end_ns, wm_error *err) {
+    const bool throttled = is_throttled(sweep, (int32_t)sweep->cursor.at[WMI_DIM_PASS]);
     wm_session *s = sweep->session;
     const size_t n = (size_t)p->threads;
     for (size_t i = 0; i < n; i++) sweep->notes[i] = sweep->states[i].notes;
@@ -355,18 +378,24 @@ static wm_status run_keep(wm_sweep *sweep, wmi_point *p, bool failed, int64_t en
                                  .config = p->config,
                                  .run = (int32_t)run,
                                  .pass = (int32_t)sweep->cursor.at[WMI_DIM_PASS],
-                                 .warmup = run < 0,
+                                 .attempt = sweep->attempt,
+                                 .warmup = run < 0 || sweep->again,
                                  .failed = failed,
-                                 .later = sweep->rules.runs >= 0 && !sweep->prompt};
+                                 .later = sweep->rules.runs >= 0 && !sweep->prompt &&
+                                          sweep->options.throttled != 2,
+                                 .throttled = throttled};
     const wmi_run kept = {p->config,
                           place.run,
                           place.pass,
-                          0,
+                          place.attempt,
                           sweep->step_begin_ns,
                           end_ns,
-                          (run < 0 ? WMI_RUN_WARMUP : 0u) | (failed ? WMI_RUN_FAILED : 0u)};
+                          (run < 0 ? WMI_RUN_WARMUP : 0u) | (failed ? WMI_RUN_FAILED : 0u) |
+                              (sweep->again ? WMI_RUN_DISCARDED : 0u)};
     wm_status status = wmi_run_fold(s, sweep->measure, &place, sweep->notes, n, err);
-    if (status == WM_OK && wmi_samples_run(s->samples, &kept) != WM_OK) status = wmi_error_nomem(err);
+    if (status == WM_OK && (wmi_samples_run(s->samples, &kept) != WM_OK ||
+                            wmi_session_state(s, sweep->measure, &place, &sweep->sensed) != WM_OK))
+        status = wmi_error_nomem(err);
     return status;
 }
 
@@ -391,6 +420,7 @@ wm_status wm_sweep_done(wm_sweep *sweep, const wm_step *step, wm_status given, c
         wmi_run_end(sweep->session);
     }
     const int64_t end_ns = (int64_t)wmi_monotonic_ns();
+    if (measuring) state_take(sweep, end_ns);
     sweep->in_step = false;
     p->elapsed_ns += (double)(end_ns - sweep->step_due_ns);
     p->spent_ns += (double)(end_ns - sweep->step_end_ns);
@@ -401,7 +431,11 @@ wm_status wm_sweep_done(wm_sweep *sweep, const wm_step *step, wm_status given, c
     if (given != WM_OK) wm_fail(&sweep->states[0], "%s", why ? why : wm_status_text(given));
     bool good = true;
     for (int i = 0; i < p->threads; i++) good &= outcome_take(sweep, p, &sweep->states[i], &status);
-    const bool counts = sweep->cursor.at[WMI_DIM_PASS] == 0 && sweep->cursor.at[WMI_DIM_RUN] >= 0;
+    const int32_t pass = (int32_t)sweep->cursor.at[WMI_DIM_PASS];
+    sweep->again = measuring && good && status == WM_OK && sweep->cursor.at[WMI_DIM_RUN] >= 0 &&
+                   sweep->attempt + 1 < ATTEMPTS && is_throttled(sweep, pass);
+    sweep->discarded += sweep->again;
+    const bool counts = pass == 0 && sweep->cursor.at[WMI_DIM_RUN] >= 0 && !sweep->again;
     if (status != WM_OK) wmi_error_nomem(err);
     if (measuring) {
         const wm_status kept = run_keep(sweep, p, !good, end_ns, err);

@@ -126,6 +126,8 @@ static wm_status how_make(const wm_sweep *sweep, const wm_benchmark *bench, cons
     const wmi_options *o = &sweep->options;
     const size_t n = derive->n + bench->derivation_count;
     how->stable_threshold = o->stable_threshold > 0 ? o->stable_threshold : 0.02;
+    how->tag_throttled = o->throttled == 0;
+    how->clock_requested = wmi_null(WM_REASON_NOT_APPLICABLE);
     how->formulas = calloc(derive->n + 1, sizeof(wmi_formula *));
     how->derivations = calloc(bench->derivation_count + 1, sizeof *how->derivations);
     how->derive = calloc(n + 1, sizeof *how->derive);
@@ -201,7 +203,8 @@ static wm_status measuring_make(wm_sweep *sweep, const wm_benchmark *bench, wm_e
                                               .cold = o->cache_clear == 1,
                                               .ignored = (const char *const *)o->ignore_kernels.v,
                                               .ignored_count = o->ignore_kernels.n,
-                                              .hang_ns = o->hang_ns},
+                                              .hang_ns = o->hang_ns,
+                                              .watched = o->thermal_device},
                                    .keep_first = o->first_launch == 1,
                                    .combine_with = bench->combine,
                                    .combine_user = bench->user,
@@ -295,12 +298,62 @@ wm_status wm_sweep_create(wm_session *session, const wm_benchmark *bench, int ar
     return WM_OK;
 }
 
+/* ---- the machine's state ---- */
+
+/* Which sensors are needed for more than the table. */
+static uint32_t sensors_needed(const wmi_options *o) {
+    uint32_t bits = 0;
+    if (o->throttled == 2) bits |= WMI_SENSOR_BIT(GPU_THROTTLE) | WMI_SENSOR_BIT(CPU_THROTTLE);
+    if (o->thermal != 2) bits |= WMI_SENSOR_BIT(GPU_HEADROOM);
+    return bits;
+}
+
+static wm_status clocks_hold(wm_sweep *sweep, wm_error *err) {
+    const wmi_lock_clocks *lock = &sweep->options.lock_clocks;
+    wmi_rows_how *how = &sweep->session->how[sweep->bench];
+    const wmi_clock_request request = {lock->hz < 0 ? WMI_CLOCKS_BASE : WMI_CLOCKS_HZ, lock->hz};
+    wm_error why = WM_ERROR_INIT;
+    double hz = 0;
+    if (lock->hz == 0) return WM_OK;
+    const wm_status status = wmi_measure_lock_clocks(sweep->measure, &request, &hz, &why);
+    if (status == WM_OK) {
+        how->clock_requested = wmi_f64(hz);
+        return WM_OK;
+    }
+    if (!lock->soft || status == WM_ENOMEM)
+        return wmi_error_set(err, status, why.native_code, "--lock-clocks: %s", why.message);
+    wmi_session_warn(sweep->session, "clocks are not held: %s", why.message);
+    how->clock_requested = wmi_null(status == WM_EPERM ? WM_REASON_PERMISSION : WM_REASON_BACKEND);
+    how->clock_note = wmi_strdup(why.message);
+    return how->clock_note ? WM_OK : wmi_error_nomem(err);
+}
+
+static wm_status state_begin(wm_sweep *sweep, wm_error *err) {
+    const wmi_options *o = &sweep->options;
+    const wmi_sensing_opts opts = {.when = (wmi_sensing_when)o->state,
+                                   .wanted = sensors_needed(o),
+                                   .warn = warn_measure,
+                                   .user = sweep->session};
+    wm_status status = wmi_measure_watch(sweep->measure, &opts, err);
+    return status == WM_OK ? clocks_hold(sweep, err) : status;
+}
+
+void wmi_sweep_end(wm_sweep *sweep) {
+    if (!sweep->measure) return;
+    wmi_sensing_pause(sweep->measure->sensing);
+    wmi_measure_unlock_clocks(sweep->measure);
+}
+
 wm_status wmi_sweep_begin(wm_sweep *sweep, wm_error *err) {
     const wmi_options *o = &sweep->options;
     wm_status status = wmi_sweep_settle(sweep, err);
     if (status == WM_OK) status = machine_prepare(sweep, err);
     if (status != WM_OK) return status;
-    if (!o->profile) wmi_session_warn_machine(sweep->session);
+    if (!o->profile) {
+        wmi_session_warn_machine(sweep->session);
+        status = state_begin(sweep, err);
+        if (status != WM_OK) return status;
+    }
     const wmi_joint_pass *last = &sweep->measure->passes[sweep->measure->pass_count - 1];
     const size_t passes = o->profile ? 1 : sweep->measure->pass_count;
     if (wmi_cursor_init(&sweep->cursor, passes, sweep->point_count, o->warmup,

@@ -73,7 +73,11 @@ struct wm_sweep {
     cpu_set_t affinity; /* to go back to */
     bool pinned;
 
-    bool prompt; /* the values of a run are wanted before the next */
+    wmi_sensed sensed; /* of the run at hand */
+    bool again;        /* the run at hand was discarded: it is run once more */
+    int32_t attempt;   /* of the run at hand, from 0 */
+    int64_t discarded; /* runs that were run again */
+    bool prompt;       /* the values of a run are wanted before the next */
     bool in_step;
     int64_t step_due_ns, step_begin_ns; /* before and after caches were evicted and windows opened */
     struct wm_state *states;            /* [state_count] one for each thread */
@@ -102,6 +106,8 @@ wm_status wmi_sweep_settle(wm_sweep *sweep, wm_error *err);
 bool wmi_sweep_evicts(const wm_sweep *sweep);
 /** What the first step needs: settled configurations, caches, the loop nest. */
 wm_status wmi_sweep_begin(wm_sweep *sweep, wm_error *err);
+/** What the last step leaves behind: the machine as it was. Called again, does nothing. */
+void wmi_sweep_end(wm_sweep *sweep);
 /** Does a point need this run in this pass? For the cursor; user: the sweep. */
 bool wmi_sweep_wants(void *user, uint32_t point, int32_t pass, int64_t run);
 /** Tear the current configuration down. */

@@ -6,6 +6,7 @@
 
 #include "table/device.h"
 #include "table/params.h"
+#include "table/state_cells.h"
 
 /* A series and where its rows go. */
 typedef struct item {
@@ -23,6 +24,7 @@ typedef struct work {
     wmi_scratch scratch;
     wmi_region *regions;
     size_t region_count, region_cap;
+    wmi_state_cells state;
 } work;
 
 /* ---- one row of the table ---- */
@@ -203,7 +205,7 @@ static void put_derived(writer *w, const wmi_row *row) {
     put(w, WMI_COL_EVALUATED, wmi_str(row->series ? "samples" : "summary"));
 }
 
-static void put_device(writer *w, const wmi_row *row, const wmi_device_cells *c) {
+static void put_device(writer *w, const wmi_device_cells *c) {
     put(w, WMI_COL_KERNEL, c->kernel);
     put(w, WMI_COL_KERNELS, c->kernels);
     put(w, WMI_COL_SHARED, c->shared);
@@ -211,11 +213,46 @@ static void put_device(writer *w, const wmi_row *row, const wmi_device_cells *c)
     put(w, WMI_COL_SM_CLOCK_HZ, c->sm_clock_hz);
     put(w, WMI_COL_SM_CLOCK_PASS, c->sm_clock_pass);
     put(w, WMI_COL_PASS_TIME_RATIO, c->pass_time_ratio);
-    if (row->has_value) put(w, WMI_COL_NOTE, c->note);
     put(w, WMI_COL_BOUND, c->bound);
 }
 
-static wm_status write_row(const work *k, const wmi_config *config, const wmi_region *region, wmi_row *row,
+static void add_note(wmi_buf *b, const char *text) {
+    if (b->len) wmi_buf_str(b, "; ");
+    wmi_buf_str(b, text);
+}
+
+/* Why a good row deserves a second look, and the state of the machine in its runs. */
+static void put_state(writer *w, work *k, const wmi_row *row, const wmi_device_cells *c) {
+    const wmi_state_summary *state = wmi_state_cells_of(&k->state, k->samples, row->series);
+    wmi_buf note = WMI_BUF_INIT;
+    if (row->has_value && c->note.type == WM_STR) add_note(&note, c->note.as.str);
+    if (row->has_value && k->opts->clock_note) {
+        add_note(&note, "clocks were not held: ");
+        wmi_buf_str(&note, k->opts->clock_note);
+    }
+    if (state) {
+        char why[WMI_THROTTLE_TEXT_MAX];
+        const wmi_sensed *s = &state->mean;
+        const uint32_t bits =
+            (s->reason[WMI_SENSOR_GPU_THROTTLE] ? 0 : (uint32_t)s->value[WMI_SENSOR_GPU_THROTTLE]) |
+            (s->reason[WMI_SENSOR_CPU_THROTTLE] ? 0 : (uint32_t)s->value[WMI_SENSOR_CPU_THROTTLE]);
+        if (state->throttled && k->opts->tag_throttled && row->has_value) {
+            add_note(&note, "");
+            wmi_buf_printf(&note, "%llu of %llu samples were taken while a clock was held down (%s)",
+                           (unsigned long long)state->throttled, (unsigned long long)state->runs,
+                           wmi_throttle_text(bits, why));
+        }
+        if (w->status == WM_OK) w->status = wmi_state_cells_put(w->table, w->row, WMI_COL_GPU_CLOCK, s);
+        put(w, WMI_COL_THROTTLED, wmi_i64((int64_t)state->throttled));
+    }
+    if (k->opts->clock_requested.type != WM_NULL || k->opts->clock_requested.reason)
+        put(w, WMI_COL_CLOCK_REQUESTED, k->opts->clock_requested);
+    if (note.failed) w->status = WM_ENOMEM;
+    if (note.len && !note.failed) put(w, WMI_COL_NOTE, wmi_str(note.data));
+    wmi_buf_free(&note);
+}
+
+static wm_status write_row(work *k, const wmi_config *config, const wmi_region *region, wmi_row *row,
                            const wmi_device_cells *device, const wmi_region *base_region) {
     writer w = begin_row(k, config);
     put(&w, WMI_COL_REGION, wmi_str(wmi_samples_node_at(k->samples, region->node)->path));
@@ -227,12 +264,13 @@ static wm_status write_row(const work *k, const wmi_config *config, const wmi_re
     put_ratio(&w, k, region, row, base_region);
     put(&w, WMI_COL_ENTRIES, wmi_i64((int64_t)region->entries));
     put(&w, WMI_COL_THREADS, wmi_i64(region->threads));
-    put_device(&w, row, device);
+    put_device(&w, device);
+    put_state(&w, k, row, device);
     put_status(&w, config, row);
     return w.status;
 }
 
-static wm_status write_region(const work *k, const wmi_config *config, const wmi_region *region,
+static wm_status write_region(work *k, const wmi_config *config, const wmi_region *region,
                               const wmi_region *base_region) {
     wmi_device_cells device;
     wm_status status =
@@ -349,7 +387,7 @@ static wm_status write_bench(work *k, uint32_t bench, const item **items, const 
 }
 
 wm_status wmi_reduce(const wmi_samples *samples, const wmi_reduce_opts *opts, wm_table **out, wm_error *err) {
-    work k = {.samples = samples};
+    work k = {.samples = samples, .state = WMI_STATE_CELLS_INIT};
     size_t count;
     item *items = sorted_items(samples, &count);
     const item *at = items;

@@ -28,6 +28,9 @@ typedef struct wmi_reduce_opts {
     const char *host;        /* NULL: unknown */
     const wmi_label *labels; /* the first whose metrics have values makes `bound` */
     size_t label_count;
+    bool tag_throttled;       /* a row's note says which samples were taken while a clock was held down */
+    wm_value clock_requested; /* a number, or a null with its reason */
+    const char *clock_note;   /* for the rows' notes; NULL */
 } wmi_reduce_opts;
 
 /** Check derived metrics before anything runs: each name that they read must be one

@@ -1,5 +1,6 @@
 #include "table/params.h"
 #include "table/reduce.h"
+#include "table/state_cells.h"
 
 /* What differs from value to value. */
 static wm_status set_value(wm_table *t, size_t row, const wmi_series *s, size_t i) {
@@ -35,6 +36,11 @@ wm_status wmi_params_add_samples(const wmi_params *params, wm_table *t, const wm
     for (size_t c = 0; c < sizeof same / sizeof *same && status == WM_OK; c++)
         status = wmi_table_fill(t, row, count, same[c].column, same[c].v);
     for (size_t i = 0; i < count && status == WM_OK; i++) status = set_value(t, row + i, s, from + i);
+    for (size_t i = 0; i < count && status == WM_OK && s->pass >= 0 && wmi_samples_has_states(samples); i++) {
+        const wmi_sensed *state =
+            wmi_samples_state_of(samples, s->config, s->pass, wmi_series_run(s, from + i));
+        if (state) status = wmi_state_cells_put(t, row + i, WMI_SCOL_GPU_CLOCK, state);
+    }
     return status == WM_OK ? wmi_params_fill(params, t, row, count, WMI_SCOL_COUNT, config) : status;
 }
 

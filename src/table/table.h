@@ -4,6 +4,7 @@
 #define WMI_TABLE_TABLE_H
 
 #include "base/text.h"
+#include "samples/state.h"
 
 /* ---- building a table ---- */
 
@@ -110,6 +111,9 @@ bool wmi_schema_complete(const wm_table *t);
       "mean kernel time of a run where counters were read / where times were")                               \
     X(NOTE, "note", WM_STR, "", "why a good row deserves a second look")                                     \
     X(BOUND, "bound", WM_STR, "", "what bounds the region, by the metrics of a group's label")               \
+    WMI_STATE_COLUMNS(X)                                                                                     \
+    X(THROTTLED, "throttled", WM_I64, "", "samples taken while a clock was held down")                       \
+    X(CLOCK_REQUESTED, "clock_requested_hz", WM_F64, "Hz", "clock that a GPU's was to be held at")           \
     X(DEVICE, "device", WM_STR, "", "accelerator, where one was used; several where they differ")            \
     X(HOST, "host", WM_STR, "", "name of the machine")                                                       \
     X(CONFIG_KEY, "config_key", WM_STR, "", "canonical text of the configuration")
@@ -134,6 +138,7 @@ wm_table *wmi_results_create(size_t count, const char *const *params, const wm_t
     X(PASS, "pass", WM_I64, "", "pass that read it")                                                         \
     X(VALUE, "value", WM_F64, "row", "the sample")                                                           \
     X(REASON, "reason", WM_STR, "", "slug of the reason where value is null")                                \
+    WMI_STATE_COLUMNS(X)                                                                                     \
     X(CONFIG_KEY, "config_key", WM_STR, "", "canonical text of the configuration")
 enum {
 #define WMI_SAMPLE_ENUM(id, name, type, unit, text) WMI_SCOL_##id,
