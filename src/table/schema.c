@@ -54,7 +54,16 @@ wm_table *wmi_samples_table_create(size_t count, const char *const *params, cons
 
 /* Columns that files of version 0.1 lack. */
 static bool is_new(const wmi_schema_column *column) {
-    static const char *const names[] = {"sm_clock_pass", "pass_time_ratio", "note", "bound"};
+    static const char *const names[] = {
+#define NAME(id, name, type, unit, text) name,
+        WMI_STATE_COLUMNS(NAME)
+#undef NAME
+            "throttled",
+        "clock_requested_hz",
+        "sm_clock_pass",
+        "pass_time_ratio",
+        "note",
+        "bound"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         if (strcmp(column->name, names[i]) == 0) return true;
     return false;

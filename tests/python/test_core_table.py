@@ -37,6 +37,14 @@ def samples(session):
     return session.samples()
 
 
+# The state of the machine, for each sample.
+STATE = [
+    *("gpu_clock_hz", "gpu_memory_clock_hz", "gpu_temperature_c", "gpu_headroom_c", "gpu_pstate"),
+    *("gpu_utilization", "gpu_power_w", "gpu_energy_j", "gpu_throttle"),
+    *("cpu_clock_hz", "cpu_energy_j", "cpu_throttle"),
+]
+
+
 def lists(table):
     return {name: table.column(name).to_list() for name in table.column_names}
 
@@ -47,7 +55,9 @@ def lists(table):
 def test_what_it_is(samples):
     assert (samples.kind, samples.num_rows) == ("samples", 9)
     assert samples.column_names == [
-        *("benchmark", "region", "metric", "unit", "run", "pass", "value", "reason", "config_key"),
+        *("benchmark", "region", "metric", "unit", "run", "pass", "value", "reason"),
+        *STATE,
+        "config_key",
         *("flag", "k", "x", "name"),
     ]
     for attribute in ("kind", "num_rows", "column_names", "context"):

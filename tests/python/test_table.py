@@ -102,10 +102,13 @@ def test_dataframe(samples):
     frame = samples.to_dataframe()
     assert list(frame.columns) == samples.column_names
     assert isinstance(frame.index, pd.RangeIndex)
+    state = [name for name in samples.column_names if name.startswith(("gpu_", "cpu_"))]
+    assert len(state) == 12
     assert {name: str(dtype) for name, dtype in frame.dtypes.items()} == {
         **dict.fromkeys(("benchmark", "region", "metric", "unit", "reason"), "object"),
         **{"run": "int64", "pass": "int64", "value": "float64", "config_key": "object"},
         **{"flag": "boolean", "k": "int64", "x": "float64", "name": "object"},
+        **{name: "object" if name.endswith("throttle") else "float64" for name in state},
     }
     assert frame["k"].tolist() == [2**40] * 3 + [-7] * 3 + [2**40]
     assert frame["name"].tolist() == ["é"] * 3 + [None] * 3 + ["é"]
