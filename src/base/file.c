@@ -59,15 +59,30 @@ static int fill(int fd, const wmi_file_target *target, const char *bytes, size_t
     return flush(fd);
 }
 
-static int replace(const wmi_file_target *target, const char *bytes, size_t n) {
+/* What will replace a target, complete and flushed, under a temporary name. */
+static int prepare(const wmi_file_target *target, const char *bytes, size_t n, char **temporary) {
     int fd;
-    char *temporary = create_temporary(target->folder, &fd);
-    if (!temporary) return errno;
+    *temporary = create_temporary(target->folder, &fd);
+    if (!*temporary) return errno;
     int error = fill(fd, target, bytes, n);
     if (close(fd) != 0 && !error) error = errno;
-    if (!error && rename(temporary, target->path) != 0) error = errno;
-    if (error) unlink(temporary);
+    return error;
+}
+
+static void discard(char *temporary) {
+    if (temporary) unlink(temporary);
     free(temporary);
+}
+
+static int replace(const wmi_file_target *target, const char *bytes, size_t n) {
+    char *temporary;
+    int error = prepare(target, bytes, n, &temporary);
+    if (!error && rename(temporary, target->path) != 0) error = errno;
+    if (!error) {
+        free(temporary);
+        return 0;
+    }
+    discard(temporary);
     return error;
 }
 
@@ -97,6 +112,34 @@ wm_status wmi_file_replace(const char *path, const char *bytes, size_t n, wm_err
         status = write_stream(path, &target, bytes, n, err);
     }
     wmi_file_target_release(&target);
+    return status;
+}
+
+wm_status wmi_file_replace_two(const wmi_file_bytes files[2], wm_error *err) {
+    wmi_file_target targets[2];
+    char *temporary[2] = {NULL, NULL};
+    size_t found = 0;
+    wm_status status = WM_OK;
+    for (; found < 2 && status == WM_OK; found++) {
+        status = wmi_file_target_find(files[found].path, &targets[found], err);
+        if (status != WM_OK) break;
+    }
+    int error = 0;
+    size_t at = 0;
+    for (; at < 2 && status == WM_OK && !error; at++)
+        error = prepare(&targets[at], files[at].bytes, files[at].n, &temporary[at]);
+    for (size_t i = 0; i < 2 && status == WM_OK && !error; i++) {
+        at = i + 1;
+        if (rename(temporary[i], targets[i].path) != 0) {
+            error = errno;
+            break;
+        }
+        free(temporary[i]);
+        temporary[i] = NULL;
+    }
+    if (error) status = wmi_file_error(err, error, files[at - 1].path);
+    for (size_t i = 0; i < 2; i++) discard(temporary[i]);
+    for (size_t i = 0; i < found; i++) wmi_file_target_release(&targets[i]);
     return status;
 }
 

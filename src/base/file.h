@@ -15,6 +15,13 @@ wm_status wmi_file_check(const char *path, wm_error *err);
  *  one gone. A symbolic link is followed. Devices, pipes and open descriptors
  *  (/dev/stdout, /dev/fd/N) are written to instead, at their position. */
 wm_status wmi_file_replace(const char *path, const char *bytes, size_t n, wm_error *err);
+typedef struct wmi_file_bytes {
+    const char *path, *bytes;
+    size_t n;
+} wmi_file_bytes;
+/** Replace two files that belong together, both of them regular or new: the first is renamed, then the
+ *  second, when both are complete on the disk. On failure before that neither is touched. */
+wm_status wmi_file_replace_two(const wmi_file_bytes files[2], wm_error *err);
 /** Write all bytes to an open descriptor; short writes, EINTR and EAGAIN are
  *  handled, and a closed pipe is an error, not a signal. */
 wm_status wmi_fd_write(int fd, const char *bytes, size_t n, wm_error *err);

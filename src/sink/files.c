@@ -88,10 +88,16 @@ wm_status wmi_sink_check(const char *path, const char *format, wm_error *err) {
  * files at once, one writes both last. */
 static wm_status write_both(const wmi_sink *sink, const wm_table *t, const char *path, const wmi_buf *text,
                             wm_error *err) {
-    const int lock = has_companion(sink, path) ? wmi_folder_lock(path) : -1;
-    wm_status s = wmi_sink_write_beside(sink, t, path, err);
-    if (s == WM_OK) s = wmi_file_replace(path, text->data, text->len, err);
+    wmi_buf name = WMI_BUF_INIT, beside = WMI_BUF_INIT;
+    if (!has_companion(sink, path)) return wmi_file_replace(path, text->data, text->len, err);
+    const int lock = wmi_folder_lock(path);
+    wm_status s = companion_path(sink, path, &name, err);
+    if (s == WM_OK) s = sink->companion(t, &beside, err);
+    const wmi_file_bytes files[2] = {{name.data, beside.data, beside.len}, {path, text->data, text->len}};
+    if (s == WM_OK) s = wmi_file_replace_two(files, err);
     wmi_folder_unlock(lock);
+    wmi_buf_free(&beside);
+    wmi_buf_free(&name);
     return s;
 }
 

@@ -256,6 +256,35 @@ static void a_failure_leaves_the_old_file(void **state) {
     assert_int_equal(entries("."), 1);
 }
 
+/* ---- two files that belong together ---- */
+
+static void two_beyond_the_limit(void) {
+    const wmi_file_bytes files[2] = {{"first", "short", 5}, {"second", "more than ten bytes", 19}};
+    const wmi_file_bytes swapped[2] = {files[1], files[0]};
+    wm_error err = WM_ERROR_INIT;
+    limit_file_size(10);
+    EXPECT(wmi_file_replace_two(files, &err) == WM_EIO);
+    EXPECT(strcmp(err.message, "cannot write 'second': File too large") == 0);
+    EXPECT(wmi_file_replace_two(swapped, &err) == WM_EIO);
+    EXPECT(strcmp(err.message, "cannot write 'second': File too large") == 0);
+}
+
+static void both_files_are_replaced_or_neither(void **state) {
+    (void)state;
+    const wmi_file_bytes files[2] = {{"first", "one", 3}, {"second", "two", 3}};
+    const wmi_file_bytes nowhere[2] = {{"first", "three", 5}, {"gone/second", "four", 4}};
+    put("second", "kept");
+    assert_in_child(two_beyond_the_limit);
+    assert_holds("second", "kept");
+    assert_int_equal(entries("."), 1);
+    assert_int_equal(wmi_file_replace_two(files, NULL), WM_OK);
+    assert_holds("first", "one");
+    assert_holds("second", "two");
+    assert_int_equal(wmi_file_replace_two(nowhere, NULL), WM_EIO);
+    assert_holds("first", "one");
+    assert_int_equal(entries("."), 2);
+}
+
 /* ---- what is written to rather than replaced ---- */
 
 static void a_full_device_is_reported(void **state) {
@@ -593,6 +622,7 @@ int main(void) {
         IN_SCRATCH(what_cannot_be_a_file_is_refused),
         IN_SCRATCH(permissions_are_found_in_advance),
         IN_SCRATCH(a_failure_leaves_the_old_file),
+        IN_SCRATCH(both_files_are_replaced_or_neither),
         IN_SCRATCH(a_full_device_is_reported),
         IN_SCRATCH(a_pipe_is_written_to),
         IN_SCRATCH(standard_output_is_written_in_order),
