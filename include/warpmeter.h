@@ -146,7 +146,8 @@ typedef struct wm_error {
     X(FAILED, "failed", "its work failed in this run")                                                       \
     X(THROTTLED, "throttled", "a clock was held down by heat or power in every attempt")                     \
     X(NO_SENSOR, "no-sensor", "the device has no such sensor, or it cannot be read")                         \
-    X(DEVICE_LOST, "device-lost", "the device does not answer any more")
+    X(DEVICE_LOST, "device-lost", "the device does not answer any more")                                     \
+    X(NOT_COLLECTED, "not-collected", "its collector had no value")
 
 typedef enum wm_reason {
 #define WM_REASON_ENUM(name, slug, text) WM_REASON_##name,
@@ -335,6 +336,11 @@ WM_API void wm_set_time_ns(wm_state *st, const char *region, double time_ns);
 WM_API int wm_threads(wm_state *st);
 WM_API int wm_thread(wm_state *st);
 
+/** Numbers as in wm_step: that of the configuration, and that of the run at hand (of the one to come in a
+ *  set-up and a collector; it means nothing in a tear-down). */
+WM_API size_t wm_config(wm_state *st);
+WM_API int64_t wm_run(wm_state *st);
+
 /** Repeat work that is too short to time alone, as one timed batch:
  *
  *      WM_REPEAT(st, "add") { x = add(x, 3); WM_KEEP(x); }
@@ -370,6 +376,40 @@ typedef struct wm_derivation {
     bool (*compute)(void *user, const double *in, double *out);
 } wm_derivation;
 
+/* ---- collectors --------------------------------------------------------- *
+ * A collector says something about a measurement that is no metric: a version, a setting, a
+ * temperature of its own. What it says is a column of the tables, behind the parameters: in samples
+ * one called as the collector; in results too for WM_COLLECT_ONCE and for what is not a number, with
+ * the value of the first run that has one; of numbers otherwise NAME_avg, NAME_std, NAME_min and
+ * NAME_max over the runs of the row's region. */
+
+/** How often a collector is called: */
+typedef enum wm_collect_scope {
+    WM_COLLECT_ONCE = 0,   /**< before the first run of the sweep, and before any set-up */
+    WM_COLLECT_CONFIG = 1, /**< before the first run of each configuration, warm-ups among them, after its
+                                set-up */
+    WM_COLLECT_RUN = 2,    /**< before each measured run: once, however many passes and attempts it takes */
+    WM_COLLECT_REGION = 3  /**< after each measured run of the first pass, for each region that was entered
+                                in it; for the whole function where none was. Not after a run that failed */
+} wm_collect_scope;
+
+typedef struct wm_collector {
+    size_t struct_size;
+    const char *name; /**< of its column: one that no other column has */
+    wm_collect_scope scope;
+    /** Sets *out, which is a null before. A text is copied as soon as it is returned, and stays the
+     *  collector's. `st`: for the configuration's parameters, wm_user and wm_data; what else is said
+     *  through it is ignored; NULL for WM_COLLECT_ONCE. `region`: its path, or the benchmark's name for
+     *  the whole function; NULL but for WM_COLLECT_REGION. false: it has no value; that makes a null, and
+     *  one warning that names the collector. true with a null: a null for its reason, and no warning.
+     *  Called on the controlling thread, between runs, outside of all that is timed. NULL: the caller
+     *  of wm_sweep_collect gives the values. */
+    bool (*collect)(void *user, wm_state *st, const char *region, wm_value *out);
+    void *user;
+} wm_collector;
+#define WM_COLLECTOR_INIT                                                                                    \
+    { sizeof(wm_collector), NULL, WM_COLLECT_ONCE, NULL, NULL }
+
 /** A benchmark: a function and what goes with it. */
 typedef struct wm_benchmark {
     size_t struct_size;
@@ -389,10 +429,12 @@ typedef struct wm_benchmark {
      *  run, with `user`, also for a single kernel. NULL: as the metric's own kind says. */
     double (*combine)(void *user, const char *metric, const double *values, const double *weights_ns,
                       size_t count);
+    const wm_collector *collectors; /**< beside those of --collect */
+    size_t collector_count;
 } wm_benchmark;
 
 #define WM_BENCHMARK_INIT                                                                                    \
-    { sizeof(wm_benchmark), NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, NULL }
+    { sizeof(wm_benchmark), NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, NULL, NULL, 0 }
 
 /** Add a benchmark to the list that wm_main runs. The struct and its texts are
  *  copied; its functions must stay loaded. With interleaved and random order, set-up and tear-down run again
@@ -406,7 +448,7 @@ WM_API wm_status wm_benchmark_register(const wm_benchmark *bench, wm_error *err)
 #define WM_BENCHMARK_WITH(fn, setup, teardown, user, options)                                                \
     __attribute__((constructor)) static void wm_register_##fn(void) {                                        \
         const wm_benchmark wm_bench_ = {                                                                     \
-            sizeof(wm_benchmark), #fn, fn, setup, teardown, user, options, NULL, 0, NULL};                   \
+            sizeof(wm_benchmark), #fn, fn, setup, teardown, user, options, NULL, 0, NULL, NULL, 0};          \
         wm_benchmark_register_static(&wm_bench_);                                                            \
     }
 /** What WM_BENCHMARK calls: a failure is kept and reported by wm_main. */
@@ -562,6 +604,16 @@ WM_API wm_status wm_sweep_done(wm_sweep *sweep, const wm_step *step, wm_status s
  *           first); WM_ENOMEM. */
 WM_API wm_status wm_sweep_put(wm_sweep *sweep, size_t config, int64_t run, const char *region,
                               const char *metric, wm_value value, const char *unit, wm_error *err);
+/** Give a collector's value from outside: of one that was declared without a function, or in place of what
+ *  its function said. A second value of the same place replaces the first. `config` and `run` have a meaning
+ *  from WM_COLLECT_CONFIG and WM_COLLECT_RUN on, `region` (a path, or NULL for the whole function) for
+ *  WM_COLLECT_REGION only. A name that was not declared is declared by its first value; samples that are
+ *  written while the program runs lack its column then. Texts are copied; a null has its reason. On the
+ *  controlling thread, between steps or after the last.
+ *  Returns  WM_OK; WM_EINVAL (a name that is not to be taken, or another scope than before); WM_ENOTFOUND
+ *           (no such configuration, run or region); WM_ESTATE (in a step, or before the first); WM_ENOMEM. */
+WM_API wm_status wm_sweep_collect(wm_sweep *sweep, const char *name, wm_collect_scope scope, size_t config,
+                                  int64_t run, const char *region, wm_value value, wm_error *err);
 /** Call the benchmark's C function for a step, in as many threads as it asks. The
  *  calling thread is the first of them. */
 WM_API void wm_step_call(const wm_step *step);

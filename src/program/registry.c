@@ -16,6 +16,7 @@ static void bench_free(wm_benchmark *b) {
         free((char *)b->derivations[i].inputs);
     }
     free((wm_derivation *)b->derivations);
+    wmi_collectors_free((wm_collector *)b->collectors, b->collector_count);
     free((char *)b->name);
     free((char *)b->options);
 }
@@ -28,18 +29,25 @@ __attribute__((destructor)) static void registry_free(void) {
     registry.n = registry.cap = 0;
 }
 
-static wm_status bench_copy(const wm_benchmark *from, wm_benchmark *to) {
+static wm_status bench_copy(const wm_benchmark *from, wm_benchmark *to, wm_error *err) {
     *to = *from;
+    to->collectors = NULL;
+    to->collector_count = 0;
     to->options = NULL;
     to->derivations = NULL;
     to->derivation_count = 0;
     to->name = wmi_strdup(from->name);
-    if (!to->name) return WM_ENOMEM;
-    if (from->options && !(to->options = wmi_strdup(from->options))) return WM_ENOMEM;
+    if (!to->name) return wmi_error_nomem(err);
+    if (from->options && !(to->options = wmi_strdup(from->options))) return wmi_error_nomem(err);
+    wm_collector *collectors;
+    const wm_status status = wmi_collectors_copy(from->collectors, from->collector_count, &collectors, err);
+    if (status != WM_OK) return status;
+    to->collectors = collectors;
+    to->collector_count = collectors ? from->collector_count : 0;
     if (!from->derivation_count) return WM_OK;
     wm_derivation *v = calloc(from->derivation_count, sizeof *v);
     to->derivations = v;
-    if (!v) return WM_ENOMEM;
+    if (!v) return wmi_error_nomem(err);
     for (size_t i = 0; i < from->derivation_count; i++) {
         const wm_derivation *d = &from->derivations[i];
         to->derivation_count = i + 1;
@@ -47,7 +55,7 @@ static wm_status bench_copy(const wm_benchmark *from, wm_benchmark *to) {
         v[i].metric = wmi_strdup(d->metric ? d->metric : "");
         v[i].unit = wmi_strdup(d->unit ? d->unit : "");
         v[i].inputs = wmi_strdup(d->inputs ? d->inputs : "");
-        if (!v[i].metric || !v[i].unit || !v[i].inputs) return WM_ENOMEM;
+        if (!v[i].metric || !v[i].unit || !v[i].inputs) return wmi_error_nomem(err);
     }
     return WM_OK;
 }
@@ -69,9 +77,10 @@ wm_status wm_benchmark_register(const wm_benchmark *given, wm_error *err) {
         registry.v = v;
         registry.cap = cap;
     }
-    if (bench_copy(&b, &registry.v[registry.n]) != WM_OK) {
+    const wm_status status = bench_copy(&b, &registry.v[registry.n], err);
+    if (status != WM_OK) {
         bench_free(&registry.v[registry.n]);
-        return wmi_error_nomem(err);
+        return status;
     }
     registry.n++;
     return WM_OK;

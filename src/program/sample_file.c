@@ -14,18 +14,26 @@ struct wmi_sample_file {
     const wm_session *session;
     wmi_appender *appender;
     wmi_params params; /* of all sweeps */
-    size_t *written;   /* [series] values already in the file */
-    size_t *next;      /* [series] the next one of its configuration; SIZE_MAX ends */
+    wmi_collected_columns collected;
+    size_t *written; /* [series] values already in the file */
+    size_t *next;    /* [series] the next one of its configuration; SIZE_MAX ends */
     size_t series_count;
     size_t *first; /* [configuration] its newest series; SIZE_MAX: none */
     size_t config_count;
 };
 
-static wm_table *rows_create(const wmi_sample_file *f) {
-    return wmi_samples_table_create(f->params.count, f->params.names, f->params.types);
+/* A column's type is known only from what its collector has said, so these are made anew each time. */
+static wm_table *rows_create(wmi_sample_file *f) {
+    wmi_collected_columns_fini(&f->collected);
+    wm_status status = wmi_collected_columns_make(f->session->samples, false, &f->collected);
+    wm_table *t = wmi_samples_table_create(f->params.count, f->params.names, f->params.types);
+    if (status == WM_OK && t) status = wmi_collected_columns_add(&f->collected, t);
+    if (status == WM_OK) return t;
+    wm_table_destroy(t);
+    return NULL;
 }
 
-static wm_status context_write(const wmi_sample_file *f, wm_error *err) {
+static wm_status context_write(wmi_sample_file *f, wm_error *err) {
     wm_table *t = rows_create(f);
     wm_status status = t ? wmi_session_context(f->session, t) : WM_ENOMEM;
     status = status == WM_OK ? wmi_sink_write_beside(&wmi_sink_csv, t, f->path, err) : wmi_error_nomem(err);
@@ -47,6 +55,7 @@ static wm_status header_write(wmi_sample_file *f, wm_error *err) {
 static wm_status file_free(wmi_sample_file *f, wm_error *err) {
     const wm_status status = f->appender ? wmi_appender_close(f->appender, err) : WM_OK;
     wmi_params_fini(&f->params);
+    wmi_collected_columns_fini(&f->collected);
     free(f->path);
     free(f->written);
     free(f->next);
@@ -108,7 +117,7 @@ wm_status wmi_sample_file_add(wmi_sample_file *f, const wmi_samples *samples, ui
     wm_status status = t ? WM_OK : WM_ENOMEM;
     for (size_t k = f->first[config]; k != SIZE_MAX && status == WM_OK; k = f->next[k]) {
         const wmi_series *s = wmi_samples_series_at(samples, k);
-        status = wmi_params_add_samples(&f->params, t, samples, s, f->written[k]);
+        status = wmi_params_add_samples(&f->params, &f->collected, t, samples, s, f->written[k]);
     }
     if (status == WM_OK && wm_table_rows(t)) status = wmi_csv_rows(t, 0, &text);
     if (status == WM_OK && text.failed) status = WM_ENOMEM;

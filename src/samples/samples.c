@@ -5,6 +5,7 @@
 
 #include "base/intern.h"
 #include "base/text.h"
+#include "samples/collected_store.h"
 #include "samples/state_store.h"
 #include "samples/work.h"
 
@@ -29,6 +30,7 @@ struct wmi_samples {
     wmi_index stretch_index; /* the last of each configuration and pass */
     wmi_work_store work;
     wmi_state_store states;
+    wmi_collected_store collected;
 };
 
 static bool list_reserve(list *l) {
@@ -100,6 +102,7 @@ void wmi_samples_destroy(wmi_samples *s) {
     wmi_index_fini(&s->stretch_index);
     wmi_work_store_fini(&s->work);
     wmi_state_store_fini(&s->states);
+    wmi_collected_store_fini(&s->collected);
     free(s);
 }
 
@@ -108,6 +111,9 @@ const wmi_work_store *wmi_samples_work_store_of(const wmi_samples *s) { return &
 
 wmi_state_store *wmi_samples_state_store(wmi_samples *s) { return &s->states; }
 const wmi_state_store *wmi_samples_state_store_of(const wmi_samples *s) { return &s->states; }
+
+wmi_collected_store *wmi_samples_collected_store(wmi_samples *s) { return &s->collected; }
+const wmi_collected_store *wmi_samples_collected_store_of(const wmi_samples *s) { return &s->collected; }
 
 const char *wmi_better_text(wmi_better b) {
     static const char *const text[] = {"", "lower", "higher"};

@@ -234,3 +234,7 @@ wm_status wmi_run_fold(wm_session *s, wmi_measure *measure, const wmi_run_place 
     for (size_t i = 0; i < s->touched_count; i++) s->folds[s->touched[i]].touched = false;
     return status == WM_ENOMEM ? wmi_error_nomem(err) : status;
 }
+
+bool wmi_run_entered(const wm_session *s, uint32_t node) {
+    return node < s->fold_cap && s->folds[node].entries > 0;
+}

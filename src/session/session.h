@@ -151,6 +151,8 @@ void wmi_run_drop(void);
  *  WM_ENOMEM: the run's values are lost, all earlier ones are kept. */
 wm_status wmi_run_fold(wm_session *s, wmi_measure *measure, const wmi_run_place *place,
                        const wmi_notes *notes, size_t notes_count, wm_error *err);
+/** Was the region entered in the run that was folded last? Of those in `touched`. */
+bool wmi_run_entered(const wm_session *s, uint32_t node);
 /** After the last run of a configuration and the close of its window: add what was read in
  *  deferred passes to the samples. The same holds. */
 wm_status wmi_deferred_fold(wm_session *s, wmi_measure *measure, uint32_t config, wm_error *err);

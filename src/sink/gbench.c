@@ -13,6 +13,7 @@
 #include "sink/gbench_context.h"
 #include "sink/json.h"
 #include "sink/sink.h"
+#include "table/collected_columns.h"
 #include "table/string_set.h"
 
 /* ---- the columns that are read ---- */
@@ -383,12 +384,12 @@ static wm_status open_table(writer *w, wm_error *err) {
         return wmi_error_set(err, WM_EINVAL, 0, "gbench-json holds results only, not a table of %s",
                              wm_table_kind(w->t));
     w->is_param = malloc(wm_table_columns(w->t) + 1);
-    if (!w->is_param) return wmi_error_nomem(err);
+    if (!w->is_param || wmi_collected_find(w->t, w->is_param) != WM_OK) return wmi_error_nomem(err);
     for (size_t i = 0; i < wm_table_columns(w->t); i++) {
         const wmi_schema *schema = wmi_schema_of("results");
         wm_column c = {0};
         wm_table_column(w->t, i, &c);
-        w->is_param[i] = true;
+        w->is_param[i] = !w->is_param[i];
         for (size_t k = 0; k < schema->count; k++)
             if (strcmp(schema->columns[k].name, c.name) == 0) w->is_param[i] = false;
     }

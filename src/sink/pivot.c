@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "sink/report.h"
+#include "table/collected_columns.h"
 
 enum { METRICS_MAX = 64, KERNEL_WIDTH = 48 };
 static const uint32_t no_metric = UINT32_MAX;
@@ -443,6 +444,10 @@ static bool sort_rows(const pivot *p, uint32_t *bench_of, size_t *order, size_t 
 static bool find_columns(pivot *p) {
     const wmi_schema *schema = wmi_schema_of("results");
     bool *taken = calloc(wm_table_columns(p->t) + 1, sizeof *taken);
+    if (taken && wmi_collected_find(p->t, taken) != WM_OK) {
+        free(taken);
+        taken = NULL;
+    }
     p->params = malloc((wm_table_columns(p->t) + 1) * sizeof *p->params);
     for (size_t i = 0; taken && i < WMI_COL_COUNT; i++) {
         p->column[i] = wm_table_find(p->t, schema->columns[i].name);

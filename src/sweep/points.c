@@ -287,6 +287,7 @@ wm_status wmi_sweep_settle(wm_sweep *sweep, wm_error *err) {
     if (sweep->settled) return WM_OK;
     wm_status status = duplicates_check(sweep, err);
     if (status == WM_OK) status = formulas_check(sweep, err);
+    if (status == WM_OK) status = wmi_collecting_check(sweep, err);
     if (status == WM_OK) status = points_filter(sweep, err);
     for (size_t i = 0; i < sweep->point_count && status == WM_OK; i++) {
         wmi_point *p = &sweep->points[i];

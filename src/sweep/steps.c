@@ -276,8 +276,8 @@ static wm_status run_start(wm_sweep *sweep, int32_t pass, uint32_t config, int32
         wmi_run_drop();
         return status;
     }
-    wmi_sensing_begin(sweep->measure->sensing);
     if (sweep->evictor && sweep->measure->passes[pass].host) wmi_evictor_run(sweep->evictor);
+    wmi_sensing_begin(sweep->measure->sensing); /* after it: what is read meanwhile is of no run */
     return wmi_run_begin(sweep->session, sweep->measure, pass, err);
 }
 
@@ -297,7 +297,11 @@ bool wm_sweep_next(wm_sweep *sweep, wm_step *step, wm_error *err) {
         wmi_error_set(err, WM_ESTATE, 0, "wm_sweep_done must end the step at hand first");
         return false;
     }
-    wm_status status = sweep->cursor_made ? WM_OK : wmi_sweep_begin(sweep, err);
+    wm_status status = WM_OK;
+    if (!sweep->cursor_made) {
+        status = wmi_sweep_begin(sweep, err);
+        if (status == WM_OK && wmi_collect_once(sweep) != WM_OK) status = wmi_error_nomem(err);
+    }
     if (status != WM_OK) return broken(sweep, status, err);
     if (!sweep->step_end_ns) sweep->step_end_ns = (int64_t)wmi_monotonic_ns();
     wmi_point *p = point_next(sweep, &status, err);
@@ -308,6 +312,7 @@ bool wm_sweep_next(wm_sweep *sweep, wm_step *step, wm_error *err) {
         baseline_check(sweep);
         return status == WM_OK ? false : broken(sweep, status, err);
     }
+    if (wmi_collect_before(sweep, p) != WM_OK) return broken(sweep, wmi_error_nomem(err), err);
     for (int i = 0; i < p->threads; i++) wmi_state_reset(&sweep->states[i], sweep, p, i, p->threads);
     step_fill(sweep, p, step);
     sweep->in_step = true;
@@ -382,7 +387,7 @@ static wm_status run_keep(wm_sweep *sweep, wmi_point *p, bool failed, int64_t en
                                  .warmup = run < 0 || sweep->again,
                                  .failed = failed,
                                  .later = sweep->rules.runs >= 0 && !sweep->prompt &&
-                                          sweep->options.throttled != 2,
+                                          sweep->options.throttled != 2 && !wmi_collects_regions(sweep),
                                  .throttled = throttled};
     const wmi_run kept = {p->config,
                           place.run,
@@ -446,6 +451,7 @@ wm_status wm_sweep_done(wm_sweep *sweep, const wm_step *step, wm_status given, c
         p->counted_ns += (double)(end_ns - sweep->step_begin_ns);
         if (measuring && good && rules_feed(sweep, p) != WM_OK) status = wmi_error_nomem(err);
         if (status == WM_OK && good) rules_apply(sweep, p);
+        if (status == WM_OK && good && wmi_collect_after(sweep, p) != WM_OK) status = wmi_error_nomem(err);
     }
     warn_repeat(sweep);
     if (status != WM_OK) broken(sweep, status, err);

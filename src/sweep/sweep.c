@@ -265,6 +265,7 @@ static wm_status bench_read(const wm_benchmark *given, wm_benchmark *out, wm_err
     memcpy(out, given, given->struct_size < sizeof *out ? given->struct_size : sizeof *out);
     if (!out->name || !*out->name) return wmi_error_set(err, WM_EINVAL, 0, "a benchmark needs a name");
     if (!out->derivations) out->derivation_count = 0;
+    if (!out->collectors) out->collector_count = 0;
     return WM_OK;
 }
 
@@ -290,6 +291,7 @@ wm_status wm_sweep_create(wm_session *session, const wm_benchmark *bench, int ar
         status = wmi_sweep_blame(sweep, wmi_points_make(sweep, err), err);
     }
     if (status == WM_OK) status = measuring_make(sweep, &b, err);
+    if (status == WM_OK) status = wmi_collecting_make(sweep, b.collectors, b.collector_count, err);
     if (status != WM_OK) {
         wm_sweep_destroy(sweep);
         return status;
@@ -383,6 +385,7 @@ void wm_sweep_destroy(wm_sweep *sweep) {
     for (size_t i = 0; i < sweep->state_count; i++) wmi_state_fini(&sweep->states[i]);
     for (size_t i = 0; i < sweep->point_count; i++) wmi_point_fini(&sweep->points[i]);
     if (sweep->cursor_made) wmi_cursor_fini(&sweep->cursor);
+    wmi_collecting_fini(&sweep->collecting);
     wmi_options_fini(&sweep->options);
     sweep->session->sweeps--;
     free(sweep->states);

@@ -10,6 +10,7 @@
 #include "input/options.h"
 #include "session/session.h"
 #include "stats/stats.h"
+#include "sweep/collect.h"
 #include "sweep/cursor.h"
 #include "sweep/pool.h"
 #include "sweep/state.h"
@@ -37,6 +38,7 @@ typedef struct wmi_point {
     uint32_t config;    /* in the samples, once settled */
     int threads;
     bool dead;         /* skipped or failed: nothing more of it */
+    bool collected;    /* its collectors were called */
     bool done;         /* run often enough in the first pass */
     int64_t runs;      /* measured runs of the first pass so far */
     double elapsed_ns; /* of all runs, from when each was due: caches are evicted then */
@@ -64,6 +66,7 @@ struct wm_sweep {
     bool settled;  /* configurations are in the samples */
     wmi_cursor cursor;
     bool cursor_made;
+    wmi_collecting collecting;
 
     wmi_point *current; /* set up */
     void *data;         /* what its set-up left */

@@ -27,7 +27,7 @@ static bool add(wmi_params *p, const char *name, wm_type type) {
 
 static bool is_number(wm_type type) { return type == WM_I64 || type == WM_F64; }
 
-static wm_type common_type(wm_type a, wm_type b) {
+wm_type wmi_type_common(wm_type a, wm_type b) {
     if (a == b || b == WM_NULL) return a;
     if (a == WM_NULL) return b;
     return is_number(a) && is_number(b) ? WM_F64 : WM_STR;
@@ -43,7 +43,7 @@ wm_status wmi_params_collect(const wmi_samples *samples, wmi_params *out) {
                 wmi_params_fini(out);
                 return WM_ENOMEM;
             }
-            out->types[at] = common_type(out->types[at], config->values[i].type);
+            out->types[at] = wmi_type_common(out->types[at], config->values[i].type);
         }
     }
     for (size_t i = 0; i < out->count; i++)
@@ -68,15 +68,17 @@ static wm_status set_as_text(wm_table *t, size_t row, size_t count, size_t colum
     return status;
 }
 
+wm_status wmi_value_fill(wm_table *t, size_t row, size_t count, size_t column, wm_type type, wm_value v) {
+    const bool as_text = type == WM_STR && v.type != WM_STR && v.type != WM_NULL;
+    return as_text ? set_as_text(t, row, count, column, v) : wmi_table_fill(t, row, count, column, v);
+}
+
 wm_status wmi_params_fill(const wmi_params *p, wm_table *t, size_t row, size_t count, size_t first,
                           const wmi_config *config) {
     wm_status status = WM_OK;
     for (size_t i = 0; i < config->count && status == WM_OK; i++) {
         size_t at = find(p, config->names[i]);
-        wm_value v = config->values[i];
-        bool as_text = p->types[at] == WM_STR && v.type != WM_STR && v.type != WM_NULL;
-        status = as_text ? set_as_text(t, row, count, first + at, v)
-                         : wmi_table_fill(t, row, count, first + at, v);
+        status = wmi_value_fill(t, row, count, first + at, p->types[at], config->values[i]);
     }
     return status;
 }

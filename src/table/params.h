@@ -4,6 +4,7 @@
 #define WMI_TABLE_PARAMS_H
 
 #include "samples/samples.h"
+#include "table/collected_columns.h"
 #include "table/table.h"
 
 typedef struct wmi_params {
@@ -23,8 +24,14 @@ wm_status wmi_params_set(const wmi_params *params, wm_table *t, size_t row, size
 wm_status wmi_params_fill(const wmi_params *params, wm_table *t, size_t row, size_t count, size_t first,
                           const wmi_config *config);
 
-/** Add the values of a series, from value `from` on, to a samples table made with these parameters. */
-wm_status wmi_params_add_samples(const wmi_params *params, wm_table *t, const wmi_samples *samples,
-                                 const wmi_series *s, size_t from);
+/** The type of a column that holds values of both; WM_NULL leaves the other. */
+wm_type wmi_type_common(wm_type a, wm_type b);
+/** Set a cell of `count` rows: in a column of text (`type`) also what is none, as it reads in a
+ *  configuration's key. */
+wm_status wmi_value_fill(wm_table *t, size_t row, size_t count, size_t column, wm_type type, wm_value v);
+
+/** Add the values of a series, from value `from` on, to a samples table made with these columns. */
+wm_status wmi_params_add_samples(const wmi_params *params, const wmi_collected_columns *collected,
+                                 wm_table *t, const wmi_samples *samples, const wmi_series *s, size_t from);
 
 #endif

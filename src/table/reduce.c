@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "table/collected_columns.h"
 #include "table/device.h"
 #include "table/params.h"
 #include "table/state_cells.h"
@@ -20,6 +21,7 @@ typedef struct work {
     const wmi_reduce_opts *opts;
     wm_table *table;
     wmi_params params;
+    wmi_collected_columns collected;
     wmi_derived *derived;
     wmi_scratch scratch;
     wmi_region *regions;
@@ -56,6 +58,7 @@ static writer begin_row(const work *k, const wmi_config *config) {
     put_text(&w, WMI_COL_HOST, k->opts->host);
     put_text(&w, WMI_COL_STOP_REASON, config->stop_reason);
     if (w.status == WM_OK) w.status = wmi_params_set(&k->params, k->table, w.row, WMI_COL_COUNT, config);
+    if (w.status == WM_OK) w.status = wmi_collected_cells_put(&k->collected, k->table, w.row);
     return w;
 }
 
@@ -270,12 +273,23 @@ static wm_status write_row(work *k, const wmi_config *config, const wmi_region *
     return w.status;
 }
 
+/* Of the region's series the longest: it has all runs in which the region was entered. */
+static const wmi_series *runs_of(const wmi_region *region) {
+    const wmi_series *longest = NULL;
+    for (size_t i = 0; i < region->count; i++) {
+        const wmi_series *s = region->rows[i].series;
+        if (s && (!longest || s->n > longest->n)) longest = s;
+    }
+    return longest;
+}
+
 static wm_status write_region(work *k, const wmi_config *config, const wmi_region *region,
                               const wmi_region *base_region) {
     wmi_device_cells device;
     wm_status status =
         wmi_device_cells_make(k->samples, region, k->opts->labels, k->opts->label_count, &device);
     if (status != WM_OK) return status;
+    wmi_collected_cells_make(&k->collected, region->config, region->node, runs_of(region));
     for (size_t i = 0; i < region->count && status == WM_OK; i++)
         status = write_row(k, config, region, &region->rows[i], &device, base_region);
     wmi_device_cells_fini(&device);
@@ -283,7 +297,9 @@ static wm_status write_region(work *k, const wmi_config *config, const wmi_regio
 }
 
 /* The one row of a configuration that has no series. */
-static wm_status write_empty(const work *k, const wmi_config *config) {
+static wm_status write_empty(work *k, uint32_t at) {
+    const wmi_config *config = wmi_samples_config_at(k->samples, at);
+    wmi_collected_cells_make(&k->collected, at, UINT32_MAX, NULL);
     writer w = begin_row(k, config);
     const wm_reason why = config->state == WMI_CONFIG_OK ? WM_REASON_NO_SAMPLES : WM_REASON_NOT_RUN;
     put_nulls(&w, why);
@@ -328,9 +344,10 @@ static void drop_regions(work *k) {
     k->region_count = 0;
 }
 
-static wm_status write_config(work *k, const wmi_config *config, const item *items, size_t count) {
+static wm_status write_config(work *k, uint32_t number, const item *items, size_t count) {
+    const wmi_config *config = wmi_samples_config_at(k->samples, number);
     uint32_t baseline;
-    wm_status status = count ? WM_OK : write_empty(k, config);
+    wm_status status = count ? WM_OK : write_empty(k, number);
     if (status == WM_OK) status = find_baseline(k, items, count, &baseline);
     for (size_t at = 0; at < count && status == WM_OK;) {
         size_t n = count_node(items + at, count - at);
@@ -376,11 +393,10 @@ static wm_status write_bench(work *k, uint32_t bench, const item **items, const 
     k->derived = wmi_derived_open(k->opts->derive, k->opts->derive_count);
     wm_status status = k->derived ? WM_OK : WM_ENOMEM;
     for (size_t c = 0; c < wmi_samples_configs(k->samples) && status == WM_OK; c++) {
-        const wmi_config *config = wmi_samples_config_at(k->samples, (uint32_t)c);
-        if (config->bench != bench) continue;
+        if (wmi_samples_config_at(k->samples, (uint32_t)c)->bench != bench) continue;
         const item *first = *items;
         while (*items < end && (*items)->config == c) ++*items;
-        status = write_config(k, config, first, (size_t)(*items - first));
+        status = write_config(k, (uint32_t)c, first, (size_t)(*items - first));
     }
     wmi_derived_close(k->derived, k->opts->derive_count);
     return status;
@@ -392,10 +408,12 @@ wm_status wmi_reduce(const wmi_samples *samples, const wmi_reduce_opts *opts, wm
     item *items = sorted_items(samples, &count);
     const item *at = items;
     wm_status status = items ? wmi_params_collect(samples, &k.params) : WM_ENOMEM;
+    if (status == WM_OK) status = wmi_collected_columns_make(samples, true, &k.collected);
     if (status == WM_OK) {
         k.table = wmi_results_create(k.params.count, k.params.names, k.params.types);
-        status = k.table ? wmi_table_reserve(k.table, count) : WM_ENOMEM;
+        status = k.table ? wmi_collected_columns_add(&k.collected, k.table) : WM_ENOMEM;
     }
+    if (status == WM_OK) status = wmi_table_reserve(k.table, count);
     for (uint32_t b = 0; b < wmi_samples_benches(samples) && status == WM_OK; b++) {
         k.opts = &opts[b];
         status = write_bench(&k, b, &at, items + count);
@@ -404,6 +422,7 @@ wm_status wmi_reduce(const wmi_samples *samples, const wmi_reduce_opts *opts, wm
     free(k.scratch.x);
     free(k.regions);
     wmi_params_fini(&k.params);
+    wmi_collected_columns_fini(&k.collected);
     if (status != WM_OK) {
         wm_table_destroy(k.table);
         return wmi_error_nomem(err);

@@ -15,8 +15,8 @@ static wm_status set_value(wm_table *t, size_t row, const wmi_series *s, size_t 
 }
 
 /* Column by column, which is several times as fast as row by row. */
-wm_status wmi_params_add_samples(const wmi_params *params, wm_table *t, const wmi_samples *samples,
-                                 const wmi_series *s, size_t from) {
+wm_status wmi_params_add_samples(const wmi_params *params, const wmi_collected_columns *collected,
+                                 wm_table *t, const wmi_samples *samples, const wmi_series *s, size_t from) {
     const size_t count = s->n - from;
     const wmi_config *config = wmi_samples_config_at(samples, s->config);
     const wmi_metric *metric = wmi_samples_metric_at(samples, s->metric);
@@ -41,20 +41,27 @@ wm_status wmi_params_add_samples(const wmi_params *params, wm_table *t, const wm
             wmi_samples_state_of(samples, s->config, s->pass, wmi_series_run(s, from + i));
         if (state) status = wmi_state_cells_put(t, row + i, WMI_SCOL_GPU_CLOCK, state);
     }
-    return status == WM_OK ? wmi_params_fill(params, t, row, count, WMI_SCOL_COUNT, config) : status;
+    if (status == WM_OK) status = wmi_params_fill(params, t, row, count, WMI_SCOL_COUNT, config);
+    return status == WM_OK ? wmi_collected_fill(collected, t, row, count, s, from) : status;
 }
 
 wm_status wmi_samples_to_table(const wmi_samples *samples, wm_table **out, wm_error *err) {
     wmi_params params;
     if (wmi_params_collect(samples, &params) != WM_OK) return wmi_error_nomem(err);
+    wmi_collected_columns collected;
+    wm_status status = wmi_collected_columns_make(samples, false, &collected);
     wm_table *t = wmi_samples_table_create(params.count, params.names, params.types);
     size_t rows = 0;
     for (size_t k = 0; k < wmi_samples_series_count(samples); k++)
         rows += wmi_samples_series_at(samples, k)->n;
-    wm_status status = t ? wmi_table_reserve(t, rows) : WM_ENOMEM;
+    if (!t) status = WM_ENOMEM;
+    if (status == WM_OK) status = wmi_collected_columns_add(&collected, t);
+    if (status == WM_OK) status = wmi_table_reserve(t, rows);
     for (size_t k = 0; k < wmi_samples_series_count(samples) && status == WM_OK; k++)
-        status = wmi_params_add_samples(&params, t, samples, wmi_samples_series_at(samples, k), 0);
+        status =
+            wmi_params_add_samples(&params, &collected, t, samples, wmi_samples_series_at(samples, k), 0);
     wmi_params_fini(&params);
+    wmi_collected_columns_fini(&collected);
     if (status != WM_OK) {
         wm_table_destroy(t);
         return wmi_error_nomem(err);

@@ -64,6 +64,8 @@ static const wm_benchmark bench = {
     derivations,
     1,
     NULL,
+    NULL,
+    0,
 };
 static const char *const arguments[] = {
     "--derive", "per_n = time/n [ns]", "--filter", "kind", "--order", "random", "--seed", "7", "--axis",
