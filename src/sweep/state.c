@@ -99,6 +99,8 @@ void wm_set_data(wm_state *st, void *data) { st->sweep->data = data; }
 void *wm_data(wm_state *st) { return st->sweep->data; }
 int wm_threads(wm_state *st) { return st->threads; }
 int wm_thread(wm_state *st) { return st->thread; }
+size_t wm_config(wm_state *st) { return (size_t)(st->point - st->sweep->points); }
+int64_t wm_run(wm_state *st) { return st->sweep->cursor.at[WMI_DIM_RUN]; }
 
 /* ---- notes ---- */
 
