@@ -47,3 +47,19 @@ function(wm_use_cuda target)
       ${WM_CUDA_INCLUDE} ${WM_CUDA_CRT_INCLUDE})
   endif()
 endfunction()
+
+# NVTX's header (never a library: it opens the tool that listens, if there is one), of the toolkit, or of the
+# package nvidia-nvtx. Without it regions are not shown to other tools.
+find_path(WM_NVTX_INCLUDE nvtx3/nvToolsExt.h HINTS ${WM_CUDA_INCLUDE} ENV CUDA_HOME ENV CUDA_PATH
+  PATHS /usr/local/cuda ${folders} PATH_SUFFIXES include DOC "Folder that holds nvtx3/nvToolsExt.h")
+if(NOT WM_NVTX_INCLUDE)
+  message(STATUS "built without NVTX, for want of nvtx3/nvToolsExt.h: other tools will not see regions")
+endif()
+
+# Let the library include it, as a system header.
+function(wm_use_nvtx target)
+  if(WM_NVTX_INCLUDE)
+    target_compile_definitions(${target} PRIVATE WM_HAVE_NVTX)
+    target_include_directories(${target} SYSTEM PRIVATE ${WM_NVTX_INCLUDE})
+  endif()
+endfunction()

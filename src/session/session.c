@@ -200,6 +200,41 @@ void wmi_run_drop(void) {
     wmi_threads_release();
 }
 
+/* ---- what other tools are shown ---- */
+
+wm_status wmi_profile_asked(int64_t *runs, wm_error *err) {
+    static const char tool[] = "ncu";
+    const size_t n = sizeof tool - 1;
+    const char *text = getenv("WARPMETER_PROFILE");
+    int64_t count = 1;
+    if (!text || !*text) {
+        *runs = 0;
+        return WM_OK;
+    }
+    bool good = strncmp(text, tool, n) == 0 && (text[n] == '\0' || text[n] == ':');
+    if (good && text[n]) good = wmi_i64_parse(text + n + 1, strlen(text + n + 1), &count);
+    if (!good || count < 1 || count > INT32_MAX)
+        return wmi_error_set(err, WM_EINVAL, 0, "WARPMETER_PROFILE is ncu or ncu:RUNS, not '%.100s'", text);
+    *runs = count;
+    return WM_OK;
+}
+
+const wmi_nvtx *wmi_session_nvtx(wm_session *s) {
+    if (!s->nvtx_asked) s->nvtx = wmi_nvtx_of(s->nvtx_domain);
+    s->nvtx_asked = true;
+    return s->nvtx;
+}
+
+uint64_t wmi_session_step_range(const wm_session *s, size_t config, int64_t run, const char *bench,
+                                const char *key) {
+    wmi_buf text = WMI_BUF_INIT;
+    if (!s->shown.nvtx) return WMI_NVTX_NONE;
+    wmi_buf_printf(&text, "@%zu/%lld %s %s", config, (long long)run, bench, key);
+    const uint64_t range = text.failed ? WMI_NVTX_NONE : wmi_nvtx_step_begin(s->shown.nvtx, text.data);
+    wmi_buf_free(&text);
+    return range;
+}
+
 /* ---- start and stop ---- */
 
 static const int64_t hang_default_ns = 10000000000;
@@ -258,18 +293,36 @@ static wm_status stretch_open(wm_session *s, wm_error *err) {
     return status;
 }
 
-wm_status wm_session_start(wm_session *s, wm_error *err) {
-    if (s->running) return wmi_error_set(err, WM_ESTATE, 0, "the session is running already");
-    wm_status status = s->stretch ? WM_OK : stretch_open(s, err);
-    if (status == WM_OK) status = wmi_run_claim(err);
+/* There is no warm-up that tells whether it marks regions, so the whole is shown until it does. */
+static void stretch_show(wm_session *s) {
+    s->shown = (wmi_shown){wmi_session_nvtx(s), s->stretch_marks ? NULL : s->name};
+    s->stretch_range = wmi_session_step_range(s, 0, s->stretch_runs, s->name, "");
+}
+
+static void stretch_shown(wm_session *s) {
+    if (!s->shown.nvtx) return;
+    wmi_nvtx_step_end(s->shown.nvtx, s->stretch_range);
+    s->stretch_marks = wmi_threads_marked();
+}
+
+static wm_status stretch_begin(wm_session *s, wm_error *err) {
+    wm_status status = wmi_run_claim(err);
     if (status != WM_OK) return status;
-    status = wmi_measure_window(s->stretch, 0, s->stretch_config, s->stretch_runs, err);
+    if (!s->profile_runs) status = wmi_measure_window(s->stretch, 0, s->stretch_config, s->stretch_runs, err);
     if (status != WM_OK) {
         wmi_run_drop();
         return status;
     }
-    wmi_sensing_begin(s->stretch->sensing);
-    status = wmi_run_begin(s, s->stretch, 0, err);
+    if (!s->profile_runs) wmi_sensing_begin(s->stretch->sensing);
+    stretch_show(s);
+    return wmi_run_begin(s, s->profile_runs ? NULL : s->stretch, 0, err);
+}
+
+wm_status wm_session_start(wm_session *s, wm_error *err) {
+    if (s->running) return wmi_error_set(err, WM_ESTATE, 0, "the session is running already");
+    wm_status status = wmi_profile_asked(&s->profile_runs, err);
+    if (status == WM_OK && !s->stretch && !s->profile_runs) status = stretch_open(s, err);
+    if (status == WM_OK) status = stretch_begin(s, err);
     if (status != WM_OK) return status;
     s->running = true;
     s->stretch_begin_ns = (int64_t)wmi_monotonic_ns();
@@ -282,7 +335,13 @@ wm_status wm_session_stop(wm_session *s, wm_error *err) {
     wmi_thread *t = wmi_thread_self();
     if (t) wmi_thread_end(t, WMI_ROOT_NAME);
     wmi_run_end(s);
+    stretch_shown(s);
     s->running = false;
+    if (s->profile_runs) {
+        s->stretch_runs++;
+        wmi_run_drop();
+        return WM_OK;
+    }
     wmi_sensed sensed;
     wmi_sensing_end(s->stretch->sensing, s->stretch_begin_ns, (int64_t)wmi_monotonic_ns(), &sensed);
     wmi_sensing_pause(s->stretch->sensing);

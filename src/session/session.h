@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "machine/machine.h"
 #include "session/measure.h"
+#include "session/nvtx.h"
 #include "table/reduce.h"
 
 /** How the rows of one benchmark are made; owned by the session, because tables
@@ -78,6 +79,12 @@ typedef struct wmi_entry {
 
 typedef struct wmi_fold wmi_fold;
 
+/** What tools that listen are shown of a run. */
+typedef struct wmi_shown {
+    const wmi_nvtx *nvtx; /* NULL: nothing */
+    const char *whole;    /* the whole function, as a region of this name; NULL: not */
+} wmi_shown;
+
 struct wm_session {
     char *name;
     wm_log_fn log;
@@ -105,7 +112,13 @@ struct wm_session {
     char *stretch_metrics;
     wmi_sensing_when stretch_state;
     int64_t stretch_begin_ns;
+    bool stretch_marks; /* its last run marked a region */
+    uint64_t stretch_range;
+    int64_t profile_runs; /* another profiler measures, and wants so many; 0: none does */
     char *nvtx_domain;
+    const wmi_nvtx *nvtx; /* NULL: nobody listens */
+    bool nvtx_asked;
+    wmi_shown shown; /* of the run that begins next */
     uint32_t stretch_bench, stretch_config;
     int32_t stretch_runs;
     bool running; /* between start and stop */
@@ -132,6 +145,15 @@ wm_status wmi_session_state(wm_session *s, const wmi_measure *m, const wmi_run_p
                             const wmi_sensed *sensed);
 /** Keep in mind what `m` measures with, for the context. */
 void wmi_session_measured_by(wm_session *s, const wmi_measure *m);
+
+/** The variable WARPMETER_PROFILE: another profiler measures, and the program is to run each configuration
+ *  so many times for it. *runs: 0 where it is not set. WM_EINVAL: it is not understood. */
+wm_status wmi_profile_asked(int64_t *runs, wm_error *err);
+/** Who is shown ranges; NULL: nobody. Looks once. */
+const wmi_nvtx *wmi_session_nvtx(wm_session *s);
+/** The range of a step: "@CONFIG/RUN BENCHMARK KEY". WMI_NVTX_NONE without memory. */
+uint64_t wmi_session_step_range(const wm_session *s, size_t config, int64_t run, const char *bench,
+                                const char *key);
 
 /** Add a benchmark; *how is taken over, also on failure. */
 wm_status wmi_session_bench(wm_session *s, const char *name, wmi_rows_how *how, uint32_t *out, wm_error *err);

@@ -15,6 +15,8 @@ _Atomic uint32_t wmi_epoch;
  * not read, and it enters again at its next mark. */
 static struct {
     const wmi_measure *_Atomic edges;
+    const wmi_nvtx *_Atomic nvtx;
+    const char *_Atomic whole;
     _Atomic int32_t pass;
     _Atomic uint32_t capacity;
 } current;
@@ -50,12 +52,20 @@ static void unlink_exited(void) {
     threads_end = p;
 }
 
+/* End the ranges of entries that were left open. */
+static void ranges_drop(wmi_thread *t) {
+    if (!t->shown.nvtx) return;
+    for (uint32_t i = 0; i < t->depth; i++) wmi_nvtx_region_end(t->shown.nvtx, t->ranges[i]);
+    t->shown.nvtx = NULL;
+}
+
 /* Marks of a thread that ends in the middle of a run still count: its ring lives
  * until the run was read. */
 static void thread_exited(void *arg) {
     wmi_thread *t = arg;
     self = NULL;
     if (forked) return;
+    ranges_drop(t);
     pthread_mutex_lock(&lock);
     t->exited = true;
     if (!run_at_hand) unlink_exited();
@@ -105,9 +115,13 @@ static __attribute__((noinline)) wmi_thread *thread_enter(uint32_t epoch) {
         t->ring = malloc((size_t)capacity * sizeof *t->ring);
         t->capacity = t->ring ? capacity : 0;
     }
+    ranges_drop(t);
     t->depth = t->too_deep = 0;
     atomic_store_explicit(&t->open, 0, memory_order_relaxed);
     t->edges = atomic_load_explicit(&current.edges, memory_order_relaxed);
+    t->shown.nvtx = atomic_load_explicit(&current.nvtx, memory_order_relaxed);
+    t->shown.whole = atomic_load_explicit(&current.whole, memory_order_relaxed);
+    t->told = t->edges || t->shown.nvtx;
     t->pass = atomic_load_explicit(&current.pass, memory_order_relaxed);
     atomic_store_explicit(&t->first, t->seq, memory_order_relaxed);
     atomic_store_explicit(&t->count, 0, memory_order_relaxed);
@@ -141,8 +155,7 @@ static inline void put(wmi_thread *t, uint64_t ticks, uint32_t name, uint32_t se
  * end, so that their own cost stays outside the interval. Either this thread sees
  * that the run is over, or wmi_threads_close sees in_edge and waits: both sides
  * store first and load second, in one total order. */
-static __attribute__((noinline)) void call_edges(wmi_thread *t, bool end, uint32_t name, uint32_t seq,
-                                                 uint64_t ticks) {
+static void call_edges(wmi_thread *t, bool end, uint32_t name, uint32_t seq, uint64_t ticks) {
     atomic_store(&t->in_edge, true);
     if (__atomic_load_n(&wm_active, __ATOMIC_SEQ_CST) &&
         atomic_load(&wmi_epoch) == atomic_load_explicit(&t->epoch, memory_order_relaxed)) {
@@ -154,6 +167,27 @@ static __attribute__((noinline)) void call_edges(wmi_thread *t, bool end, uint32
         }
     }
     atomic_store_explicit(&t->in_edge, false, memory_order_release);
+}
+
+static uint64_t range_begin(const wmi_thread *t, uint32_t name) {
+    const char *text = name == WMI_ROOT_NAME ? t->shown.whole : wmi_intern_name(name);
+    return text ? wmi_nvtx_region_begin(t->shown.nvtx, text) : WMI_NVTX_NONE;
+}
+
+/* What is shown lies around what backends read, as that lies around the clock. */
+static __attribute__((noinline)) void tell_begin(wmi_thread *t, uint32_t name, uint32_t seq) {
+    if (t->shown.nvtx) t->ranges[t->depth - 1] = range_begin(t, name);
+    if (t->edges) call_edges(t, false, name, seq, 0);
+}
+
+/* The entry was at `at` in the stack, from 1, and is gone. */
+static __attribute__((noinline)) void tell_end(wmi_thread *t, uint32_t at, uint32_t name, uint32_t seq,
+                                               uint64_t ticks) {
+    if (t->edges) call_edges(t, true, name, seq, ticks);
+    if (!t->shown.nvtx) return;
+    const uint64_t range = t->ranges[at - 1];
+    memmove(&t->ranges[at - 1], &t->ranges[at], (t->depth + 1 - at) * sizeof t->ranges[0]);
+    wmi_nvtx_region_end(t->shown.nvtx, range);
 }
 
 static inline void publish_open(wmi_thread *t) {
@@ -174,7 +208,7 @@ static inline void begin(wmi_thread *t, uint32_t name) {
     const uint32_t seq = t->seq++;
     t->stack[t->depth++] = (wmi_open){name, seq};
     publish_open(t);
-    if (WM_UNLIKELY(t->edges != NULL)) call_edges(t, false, name, seq, 0);
+    if (WM_UNLIKELY(t->told)) tell_begin(t, name, seq);
     put(t, wmi_ticks(), name, seq);
 }
 
@@ -195,7 +229,7 @@ static inline void end(wmi_thread *t, uint32_t name, uint64_t ticks) {
     t->depth--;
     publish_open(t);
     put(t, ticks, name | WMI_END_BIT, seq);
-    if (WM_UNLIKELY(t->edges != NULL)) call_edges(t, true, name, seq, ticks);
+    if (WM_UNLIKELY(t->told)) tell_end(t, at, name, seq, ticks);
 }
 
 void wmi_thread_begin(wmi_thread *t, uint32_t name) { begin(t, name); }
@@ -304,6 +338,19 @@ wm_status wmi_threads_visit(wm_status (*visit)(void *user, const wmi_thread *t),
     return status;
 }
 
+static wm_status find_region(void *user, const wmi_thread *t) {
+    const uint32_t n = atomic_load_explicit(&t->count, memory_order_acquire);
+    for (uint32_t i = 0; i < n && !*(bool *)user; i++)
+        *(bool *)user = (t->ring[i].name & ~WMI_END_BIT) < WMI_FAILED_NAME;
+    return WM_OK;
+}
+
+bool wmi_threads_marked(void) {
+    bool found = false;
+    (void)wmi_threads_visit(find_region, &found);
+    return found;
+}
+
 uint32_t wmi_threads_lost(void) { return atomic_load_explicit(&lost, memory_order_relaxed); }
 
 wm_status wmi_threads_claim(void) {
@@ -320,6 +367,8 @@ void wmi_threads_open(const wm_session *s, const wmi_measure *m, int32_t pass) {
     atomic_store_explicit(&lost, 0, memory_order_relaxed);
     atomic_store_explicit(&current.capacity, (uint32_t)s->ring_marks, memory_order_relaxed);
     atomic_store_explicit(&current.edges, m && m->passes[pass].edges ? m : NULL, memory_order_relaxed);
+    atomic_store_explicit(&current.nvtx, s->shown.nvtx, memory_order_relaxed);
+    atomic_store_explicit(&current.whole, s->shown.whole, memory_order_relaxed);
     atomic_store_explicit(&current.pass, pass, memory_order_relaxed);
     atomic_fetch_add(&wmi_epoch, 1);
     const bool waits = m && m->passes[pass].edges && m->has_device;
@@ -329,6 +378,7 @@ void wmi_threads_open(const wm_session *s, const wmi_measure *m, int32_t pass) {
 void wmi_threads_close(void) {
     __atomic_store_n(&wm_active, 0, __ATOMIC_SEQ_CST);
     if (forked) return;
+    if (self) ranges_drop(self); /* other threads do it at their next mark, or when they end */
     pthread_mutex_lock(&lock);
     for (const wmi_thread *t = threads; t; t = t->next) {
         while (atomic_load(&t->in_edge)) sched_yield();

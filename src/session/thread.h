@@ -36,9 +36,12 @@ typedef struct wmi_open {
 typedef struct wmi_thread {
     /* the thread's own */
     uint32_t seq, depth, too_deep;
+    bool told;                /* somebody is told of every mark: backends, or a tool that listens */
     const wmi_measure *edges; /* NULL: no backend wants edges in this pass */
     int32_t pass;
+    wmi_shown shown;
     wmi_open stack[WMI_DEPTH_MAX];
+    uint64_t ranges[WMI_DEPTH_MAX]; /* what is shown of the open entries, if anything is */
     /* read by the consumer */
     wmi_ring_mark *ring;
     uint32_t capacity;
@@ -89,12 +92,14 @@ static inline uint64_t wmi_entry_id(const wmi_thread *t, uint32_t seq) {
 
 /** Let no other run begin. WM_EBUSY if one is at hand, or in a forked child. */
 wm_status wmi_threads_claim(void);
-/** Publish the run that was claimed: marks are taken from now on. */
+/** Publish the run that was claimed: marks are taken from now on, and shown as s->shown says. */
 void wmi_threads_open(const wm_session *s, const wmi_measure *m, int32_t pass);
 /** Take no more marks. */
 void wmi_threads_close(void);
 /** Call `visit` with each thread that marked in the run at hand, under the registry's lock. */
 wm_status wmi_threads_visit(wm_status (*visit)(void *user, const wmi_thread *t), void *user);
+/** Did any thread mark a region in the run at hand? */
+bool wmi_threads_marked(void);
 /** Marks of the run at hand by threads for which there was no memory. */
 uint32_t wmi_threads_lost(void);
 /** The run was read, or is given up: threads that have ended are freed. */

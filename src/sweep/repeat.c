@@ -69,6 +69,8 @@ wm_repeat wm_repeat_begin(wm_state *st, const char *region) {
     if (st->repeating != WMI_REPEAT_NONE) {
         r.phase = WMI_REPEAT_INNER;
         wm_begin_id(r.id);
+    } else if (st->sweep->options.profile) { /* nothing is timed */
+        measure_begin(&r, 1);
     } else if (st->sweep->options.cache_clear == 1) {
         __atomic_store_n(&st->sweep->repeat_seen, true, __ATOMIC_RELAXED);
         measure_begin(&r, 1);

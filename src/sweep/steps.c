@@ -281,6 +281,36 @@ static wm_status run_start(wm_sweep *sweep, int32_t pass, uint32_t config, int32
     return wmi_run_begin(sweep->session, sweep->measure, pass, err);
 }
 
+/* Tools that listen see measured runs; a function that is known to mark no region, as one. */
+static void show_begin(wm_sweep *sweep, const wmi_point *p) {
+    wm_session *s = sweep->session;
+    const int64_t run = sweep->cursor.at[WMI_DIM_RUN];
+    s->shown = (wmi_shown){NULL, NULL};
+    if (run >= 0) s->shown = (wmi_shown){wmi_session_nvtx(s), p->unmarked ? sweep->name : NULL};
+    sweep->step_range = wmi_session_step_range(s, wmi_cursor_config(&sweep->cursor), run, sweep->name,
+                                               wmi_samples_config_at(s->samples, p->config)->key);
+}
+
+/* The run has ended, and its marks are still there. */
+static void show_end(wm_sweep *sweep, wmi_point *p) {
+    const wm_session *s = sweep->session;
+    if (s->shown.nvtx) wmi_nvtx_step_end(s->shown.nvtx, sweep->step_range);
+    if (s->nvtx) p->unmarked = !wmi_threads_marked();
+}
+
+static wm_status step_start(wm_sweep *sweep, wmi_point *p, wm_error *err) {
+    const int32_t pass = (int32_t)sweep->cursor.at[WMI_DIM_PASS],
+                  run = (int32_t)sweep->cursor.at[WMI_DIM_RUN];
+    const bool measuring = !sweep->options.profile, listened = wmi_session_nvtx(sweep->session);
+    sweep->marking = measuring || listened;
+    if (!sweep->marking) return WM_OK;
+    wm_status status = wmi_run_claim(err);
+    if (status != WM_OK) return status;
+    show_begin(sweep, p);
+    return measuring ? run_start(sweep, pass, p->config, run, err)
+                     : wmi_run_begin(sweep->session, NULL, 0, err);
+}
+
 bool wm_sweep_next(wm_sweep *sweep, wm_step *step, wm_error *err) {
     wm_error local = WM_ERROR_INIT;
     if (!err) err = &local;
@@ -317,17 +347,13 @@ bool wm_sweep_next(wm_sweep *sweep, wm_step *step, wm_error *err) {
     step_fill(sweep, p, step);
     sweep->in_step = true;
     sweep->step_due_ns = sweep->step_begin_ns = (int64_t)wmi_monotonic_ns();
-    if (sweep->options.profile) return true;
-    const int32_t pass = (int32_t)sweep->cursor.at[WMI_DIM_PASS],
-                  run = (int32_t)sweep->cursor.at[WMI_DIM_RUN];
-    status = wmi_run_claim(err);
-    if (status == WM_OK) status = run_start(sweep, pass, p->config, run, err);
+    status = step_start(sweep, p, err);
     if (status != WM_OK) {
         sweep->in_step = false;
         return broken(sweep, status, err);
     }
     sweep->step_begin_ns = (int64_t)wmi_monotonic_ns();
-    if (p->threads == 1) wmi_thread_begin(wmi_thread_self(), WMI_ROOT_NAME);
+    if (sweep->marking && p->threads == 1) wmi_thread_begin(wmi_thread_self(), WMI_ROOT_NAME);
     return true;
 }
 
@@ -419,10 +445,11 @@ wm_status wm_sweep_done(wm_sweep *sweep, const wm_step *step, wm_status given, c
         return wmi_error_set(err, WM_ESTATE, 0, "wm_sweep_next must begin a step first");
     wmi_point *p = sweep->current;
     const bool measuring = !sweep->options.profile;
-    if (measuring) {
+    if (sweep->marking) {
         wmi_thread *t = p->threads == 1 ? wmi_thread_self() : NULL;
         if (t) wmi_thread_end(t, WMI_ROOT_NAME);
         wmi_run_end(sweep->session);
+        show_end(sweep, p);
     }
     const int64_t end_ns = (int64_t)wmi_monotonic_ns();
     if (measuring) state_take(sweep, end_ns);
@@ -445,6 +472,8 @@ wm_status wm_sweep_done(wm_sweep *sweep, const wm_step *step, wm_status given, c
     if (measuring) {
         const wm_status kept = run_keep(sweep, p, !good, end_ns, err);
         if (status == WM_OK) status = kept;
+    } else if (sweep->marking) {
+        wmi_run_drop();
     }
     if (status == WM_OK && counts) {
         p->runs++;

@@ -37,7 +37,10 @@ static wm_status options_read(wm_sweep *sweep, const wm_benchmark *bench, int ar
         wmi_buf_free(&where);
     }
     if (status == WM_OK && argc > 0) status = wmi_options_parse(o, argc, argv, true, NULL, err);
-    return status == WM_OK ? wmi_sweep_blame(sweep, wmi_options_check(o, err), err) : status;
+    if (status == WM_OK) status = wmi_sweep_blame(sweep, wmi_options_check(o, err), err);
+    if (status == WM_OK) status = wmi_profile_asked(&sweep->session->profile_runs, err);
+    o->profile = o->profile || sweep->session->profile_runs;
+    return status;
 }
 
 static bool adaptive(const wmi_options *o) {
@@ -48,9 +51,10 @@ static void rules_set(wm_sweep *sweep) {
     wmi_options *o = &sweep->options;
     wmi_stop_rules *r = &sweep->rules;
     *r = (wmi_stop_rules){.runs = o->runs, .timeout_ns = o->timeout_ns};
-    if (o->profile) {
-        r->runs = 1;
-        o->warmup = 0;
+    if (o->profile) { /* what is shown to others is warm, and the warm-up is not shown */
+        const bool shown = sweep->session->profile_runs || wmi_session_nvtx(sweep->session);
+        r->runs = sweep->session->profile_runs ? sweep->session->profile_runs : 1;
+        o->warmup = shown;
     } else if (o->runs < 0 && !adaptive(o)) {
         r->runs = RUNS_DEFAULT;
     } else if (o->runs < 0) {
@@ -319,7 +323,7 @@ static wm_status clocks_hold(wm_sweep *sweep, wm_error *err) {
     if (lock->hz == 0) return WM_OK;
     const wm_status status = wmi_measure_lock_clocks(sweep->measure, &request, &hz, &why);
     if (status == WM_OK) {
-        how->clock_requested = wmi_f64(hz);
+        how->clock_requested = hz > 0 ? wmi_f64(hz) : wmi_null(WM_REASON_UNKNOWN);
         return WM_OK;
     }
     if (!lock->soft || status == WM_ENOMEM)
@@ -376,7 +380,7 @@ wm_status wmi_sweep_begin(wm_sweep *sweep, wm_error *err) {
 
 void wm_sweep_destroy(wm_sweep *sweep) {
     if (!sweep) return;
-    if (sweep->in_step && !sweep->options.profile) wmi_run_drop();
+    if (sweep->in_step && sweep->marking) wmi_run_drop();
     if (sweep->measure) (void)wmi_pending_fold(sweep->session, sweep->measure, NULL);
     wmi_sweep_leave(sweep);
     wmi_measure_close(sweep->measure);

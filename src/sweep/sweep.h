@@ -38,6 +38,7 @@ typedef struct wmi_point {
     uint32_t config;    /* in the samples, once settled */
     int threads;
     bool dead;         /* skipped or failed: nothing more of it */
+    bool unmarked;     /* its last run marked no region */
     bool collected;    /* its collectors were called */
     bool done;         /* run often enough in the first pass */
     int64_t runs;      /* measured runs of the first pass so far */
@@ -82,6 +83,8 @@ struct wm_sweep {
     int64_t discarded; /* runs that were run again */
     bool prompt;       /* the values of a run are wanted before the next */
     bool in_step;
+    bool marking;                       /* in the step at hand marks are taken, be it only to be shown */
+    uint64_t step_range;                /* that tools which listen are shown */
     int64_t step_due_ns, step_begin_ns; /* before and after caches were evicted and windows opened */
     struct wm_state *states;            /* [state_count] one for each thread */
     wmi_notes *notes;                   /* [state_count] theirs, for the session */
