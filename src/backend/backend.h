@@ -215,9 +215,9 @@ typedef struct wmi_backend_ops {
      *  program runs and windows are open or change. NULL: no sensors. */
     void (*sense)(void *self, uint32_t which, int cpu, wmi_sensed *out);
     /** Hold the clocks of the device in use, or the watched one, until unlock_clocks or close. *held_hz: the
-     *  frequency that was asked for. WM_EPERM (*err has the remedy), WM_EINVAL (a frequency that the device
-     *  does not have: names the nearest), WM_EBUSY (held by somebody else, named), WM_EUNSUPPORTED. May be
-     *  NULL: it has none. */
+     *  frequency that was asked for; 0: a base clock that the device does not tell. WM_EPERM (*err has the
+     *  remedy), WM_EINVAL (a frequency that the device does not have: names the nearest), WM_EBUSY (held by
+     *  somebody else, named), WM_EUNSUPPORTED. May be NULL: it has none. */
     wm_status (*lock_clocks)(void *self, const wmi_clock_request *request, double *held_hz, wm_error *err);
     /** Undo exactly that; does nothing when there is none. */
     void (*unlock_clocks)(void *self);

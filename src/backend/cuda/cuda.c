@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "backend/cuda/clocks.h"
 #include "backend/cuda/cold.h"
 #include "backend/cuda/cuda_dl.h"
 #include "backend/cuda/cupti_dl.h"
@@ -12,6 +13,7 @@
 #include "backend/cuda/launches.h"
 #include "backend/cuda/records.h"
 #include "backend/cuda/replay.h"
+#include "backend/cuda/sensors.h"
 #include "base/clock.h"
 #include "base/intern.h"
 
@@ -38,6 +40,9 @@ typedef struct cuda_backend {
     bool warm;            /* a stream was captured, so that some kernels found the caches as they were */
     uint32_t last_kernel; /* interned binary name of what was launched before the launch at hand */
     wmi_launch_hooks hooks;
+    /* the device's state; of the thread that senses */
+    wmi_cuda_sensors sensors;
+    const wmi_cuda_device *clocked; /* whose clocks are held; NULL: none */
 } cuda_backend;
 
 static void warn(const cuda_backend *b, const char *line) {
@@ -120,11 +125,36 @@ static wm_reason cold_reason(cuda_backend *b, bool last) {
                                     : WM_REASON_BACKEND;
 }
 
+/* ---- the device's state ---- */
+
+static void sense(void *self, uint32_t which, int cpu, wmi_sensed *out) {
+    cuda_backend *b = self;
+    (void)cpu;
+    wmi_cuda_sense(&b->sensors, which, out);
+}
+
+static void unlock_clocks(void *self) {
+    cuda_backend *b = self;
+    wm_error why = WM_ERROR_INIT;
+    if (b->clocked && !wmi_clocks_unlock(b->clocked, &why)) warn(b, why.message);
+    b->clocked = NULL;
+}
+
+static wm_status lock_clocks(void *self, const wmi_clock_request *request, double *held_hz, wm_error *err) {
+    cuda_backend *b = self;
+    const wmi_cuda_device *d;
+    wm_status status = wmi_cuda_watched(b->opts.device.watched, &d, err);
+    if (status == WM_OK) status = wmi_clocks_lock(d, request, held_hz, err);
+    if (status == WM_OK) b->clocked = d;
+    return status;
+}
+
 /* ---- opening ---- */
 
 static void close_backend(void *self) {
     cuda_backend *b = self;
     if (!b) return;
+    unlock_clocks(b);
     if (b->open_pass >= 0) wmi_launches_stop();
     wmi_replay_plan_destroy(b->replay);
     wmi_drained_free(&b->kept);
@@ -156,6 +186,7 @@ static wm_status open_backend(const wmi_backend_opts *opts, void **self, wm_erro
     b->open_pass = -1;
     b->config = UINT32_MAX;
     b->hooks = (wmi_launch_hooks){before_launch, b};
+    b->sensors.watched = opts->device.watched;
     if (pthread_mutex_init(&b->lock, NULL) != 0) {
         free(b);
         return wmi_error_nomem(err);
@@ -427,6 +458,10 @@ const wmi_backend_ops wmi_cuda_backend = {
     .close_window = close_window,
     .edge = edge,
     .drain = drain,
+    .sensors = WMI_CUDA_SENSORS,
+    .sense = sense,
+    .lock_clocks = lock_clocks,
+    .unlock_clocks = unlock_clocks,
     .close = close_backend,
     .facts = wmi_cuda_facts,
 };

@@ -73,7 +73,10 @@ static wm_status check_version(void *handle, const char *where, wm_error *err) {
 
 static wm_status open_library(char *const *places, wm_error *err) {
 #define CUPTI_ENTRY(name, optional) {"cupti" #name, (void **)(void *)&wmi_cupti.name, optional},
-    static const wmi_dl_symbol symbols[] = {WMI_CUPTI_SYMBOLS(CUPTI_ENTRY)};
+#define CUPTI_LATER(name, type)     {"cupti" #name, (void **)(void *)&wmi_cupti.name, true},
+    static const wmi_dl_symbol symbols[] = {WMI_CUPTI_SYMBOLS(CUPTI_ENTRY)
+                                                WMI_CUPTI_LATER_SYMBOLS(CUPTI_LATER)};
+#undef CUPTI_LATER
 #undef CUPTI_ENTRY
     static const char *const names[] = {"libcupti.so.13", "libcupti.so.12", "libcupti.so", NULL};
     const wmi_dl_spec spec = {

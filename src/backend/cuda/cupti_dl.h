@@ -50,10 +50,20 @@
     X(RangeProfilerGetCounterDataInfo, false)                                                                \
     X(RangeProfilerCounterDataGetRangeInfo, false)
 
+/* X(name, type of the function as a pointer): functions of versions that are newer than the headers may be;
+ * all optional. The mode is an enum of theirs. */
+#define WMI_CUPTI_LATER_SYMBOLS(X)                                                                           \
+    X(ClockControlLock, CUptiResult (*)(CUcontext, int)) /* 13.4 */                                          \
+    X(ClockControlUnlock, CUptiResult (*)(void))
+enum { WMI_CUPTI_CLOCK_CONTROL_BASE = 1 };
+
 typedef struct wmi_cupti_api {
 #define WMI_CUPTI_MEMBER(name, optional) __typeof__(&cupti##name) name;
     WMI_CUPTI_SYMBOLS(WMI_CUPTI_MEMBER)
 #undef WMI_CUPTI_MEMBER
+#define WMI_CUPTI_LATER_MEMBER(name, type) __typeof__(type) name;
+    WMI_CUPTI_LATER_SYMBOLS(WMI_CUPTI_LATER_MEMBER)
+#undef WMI_CUPTI_LATER_MEMBER
 } wmi_cupti_api;
 
 extern wmi_cupti_api wmi_cupti; /* filled by wmi_cupti_load */

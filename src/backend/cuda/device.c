@@ -22,7 +22,8 @@ static size_t device_count;
 static void read_uuid(wmi_cuda_device *d, CUdevice handle) {
     CUuuid id;
     if (!wmi_cuda.device_uuid || wmi_cuda.device_uuid(&id, handle) != CUDA_SUCCESS) return;
-    int n = snprintf(d->uuid, sizeof d->uuid, "GPU");
+    /* Of a part of a GPU (MIG) it is the part's own. */
+    int n = snprintf(d->uuid, sizeof d->uuid, "%s", wmi_cuda_is_mig(d) ? "MIG" : "GPU");
     for (size_t i = 0; i < sizeof id.bytes; i++) {
         bool dash = i == 0 || i == 4 || i == 6 || i == 8 || i == 10;
         n += snprintf(d->uuid + n, sizeof d->uuid - (size_t)n, dash ? "-%02x" : "%02x",
@@ -130,6 +131,8 @@ wm_status wmi_cuda_devices(const wmi_cuda_device **out, size_t *count, wm_error 
     return status;
 }
 
+bool wmi_cuda_is_mig(const wmi_cuda_device *d) { return strstr(d->name, " MIG ") != NULL; }
+
 /* ---- what allows and forbids counters ---- */
 
 static wm_reason say(char why[256], char remedy[256], wm_reason reason, const char *what, const char *to_do) {
@@ -165,7 +168,7 @@ static wm_reason say_flag(const wmi_cuda_device *d, const CUpti_Profiler_DeviceS
         return say(why, remedy, WM_REASON_NO_DEVICE,
                    "the device is older than the interface of its counters (CUPTI's flag architecture)",
                    "measure on a GPU of compute capability 7.5 or higher");
-    if (strstr(d->name, " MIG ")) return say_refusal(why, remedy, "isSupported", WMI_CUPTI_MIG);
+    if (wmi_cuda_is_mig(d)) return say_refusal(why, remedy, "isSupported", WMI_CUPTI_MIG);
     return say(why, remedy, WM_REASON_NO_DEVICE,
                "CUPTI says that the device is not supported, and none of its flags says why",
                "install a newer driver and CUPTI");

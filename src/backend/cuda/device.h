@@ -9,7 +9,7 @@
 typedef struct wmi_cuda_device {
     int ordinal;
     char name[96];  /* "NVIDIA H200" */
-    char uuid[48];  /* "GPU-…" */
+    char uuid[48];  /* "GPU-…"; "MIG-…" of a part of one; "" where the driver does not say */
     char chip[32];  /* CUPTI's name: "GH100"; "" where CUPTI does not say */
     uint32_t label; /* interned name; with several of a name "NVIDIA H200 (1)" */
     int major, minor, multiprocessors;
@@ -23,6 +23,9 @@ typedef struct wmi_cuda_device {
 /** The devices, found once for ever; needs libcuda, takes chips from libcupti where it is
  *  there. Makes no context. WM_EUNSUPPORTED: none. */
 wm_status wmi_cuda_devices(const wmi_cuda_device **out, size_t *count, wm_error *err);
+
+/** Is it a part of a GPU (MIG)? */
+bool wmi_cuda_is_mig(const wmi_cuda_device *d);
 
 /** Why counters cannot be had on this device: WM_REASON_NONE when they can. `why` (may be
  *  NULL) gets one line that names the flag (WSL, vGPU, confidential computing, MIG, CMP,

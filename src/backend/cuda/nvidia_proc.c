@@ -20,7 +20,7 @@ bool wmi_nvidia_version(const char *root, char *out, size_t cap) {
     return false;
 }
 
-static bool is_admin(const char *root) {
+bool wmi_nvidia_is_admin(const char *root) {
     enum { CAP_SYS_ADMIN_BIT = 21 };
     char status[4096], effective[32];
     return wmi_sys_text(root, status, sizeof status, "/proc/self/status") &&
@@ -34,5 +34,5 @@ wmi_counter_rights wmi_nvidia_counter_rights(const char *root) {
         !wmi_sys_field(params, "RmProfilingAdminOnly", ':', restricted, sizeof restricted))
         return WMI_RIGHTS_UNKNOWN;
     if (strcmp(restricted, "0") == 0) return WMI_RIGHTS_ALL;
-    return is_admin(root) ? WMI_RIGHTS_ADMIN : WMI_RIGHTS_NONE;
+    return wmi_nvidia_is_admin(root) ? WMI_RIGHTS_ADMIN : WMI_RIGHTS_NONE;
 }

@@ -8,6 +8,9 @@
 /** Version of the kernel's driver, such as "580.159.04"; false, and "", where there is none. */
 bool wmi_nvidia_version(const char *root, char *out, size_t cap);
 
+/** Does this process have CAP_SYS_ADMIN? */
+bool wmi_nvidia_is_admin(const char *root);
+
 typedef enum wmi_counter_rights {
     WMI_RIGHTS_UNKNOWN = 0, /* the driver does not tell */
     WMI_RIGHTS_ALL,         /* everybody may count */
