@@ -1,5 +1,6 @@
 #include "machine/sysfs.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
@@ -11,6 +12,7 @@
 static int open_file(const char *root, const char *fmt, va_list args) {
     char path[PATH_MAX];
     int a = snprintf(path, sizeof path, "%s", root);
+    errno = ENAMETOOLONG;
     if (a < 0 || (size_t)a >= sizeof path) return -1;
     int b = vsnprintf(path + a, sizeof path - (size_t)a, fmt, args);
     if (b < 0 || (size_t)b >= sizeof path - (size_t)a) return -1;
@@ -61,6 +63,23 @@ bool wmi_sys_i64(const char *root, int64_t *out, const char *fmt, ...) {
     bool done = read_line(root, line, sizeof line, fmt, args);
     va_end(args);
     return done && wmi_i64_parse(line, strlen(line), out);
+}
+
+int wmi_sys_open(const char *root, const char *fmt, ...) {
+    va_list args;
+    va_start(args, fmt);
+    int fd = open_file(root, fmt, args);
+    va_end(args);
+    return fd;
+}
+
+bool wmi_sys_reread(int fd, int64_t *out) {
+    char text[64];
+    const ssize_t n = pread(fd, text, sizeof text - 1, 0);
+    if (n < 0) return false;
+    text[n] = '\0';
+    errno = 0;
+    return wmi_i64_parse(text, strcspn(text, "\n"), out);
 }
 
 bool wmi_sys_field(const char *text, const char *key, char separator, char *out, size_t cap) {

@@ -13,6 +13,11 @@ bool wmi_sys_line(const char *root, char *out, size_t cap, const char *fmt, ...)
 /** Its first line as a whole number. */
 bool wmi_sys_i64(const char *root, int64_t *out, const char *fmt, ...) WM_PRINTF(3, 4);
 
+/** Open one that is read again and again: a descriptor, or -1 and errno. */
+int wmi_sys_open(const char *root, const char *fmt, ...) WM_PRINTF(2, 3);
+/** The whole number that such a file holds now. False: errno, which is 0 where it holds something else. */
+bool wmi_sys_reread(int fd, int64_t *out);
+
 /** The value of the first line of text that begins with `key` and, after any blanks,
  *  `separator` (':', '=' or ' '); without the blanks around it. False when there is
  *  no such line. */

@@ -14,28 +14,9 @@
 
 #include "machine/machine.h"
 #include "machine/sysfs.h"
+#include "unit/trees.h"
 
 /* ---- small trees of /proc and /sys ---- */
-
-static char root[64];
-
-static void make_folders(char *path) {
-    for (char *slash = strchr(path + strlen(root) + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-        *slash = '\0';
-        mkdir(path, 0700);
-        *slash = '/';
-    }
-}
-
-static void put(const char *path, const char *text) {
-    char full[512];
-    assert_true(snprintf(full, sizeof full, "%s%s", root, path) < (int)sizeof full);
-    make_folders(full);
-    FILE *f = fopen(full, "w");
-    assert_non_null(f);
-    assert_true(fputs(text, f) >= 0);
-    assert_int_equal(fclose(f), 0);
-}
 
 static void put_cache(int cpu, int index, int level, const char *type, const char *size, const char *shared) {
     static const char *const names[] = {"level", "type", "size", "shared_cpu_list"};
@@ -54,19 +35,6 @@ static void put_for_cpu(int cpu, const char *name, const char *text) {
     char path[256];
     snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%d/%s", cpu, name);
     put(path, text);
-}
-
-static int make_root(void **state) {
-    (void)state;
-    snprintf(root, sizeof root, "/tmp/test_machine.XXXXXX");
-    return mkdtemp(root) ? 0 : -1;
-}
-
-static int remove_root(void **state) {
-    (void)state;
-    char command[128];
-    snprintf(command, sizeof command, "rm -r '%s'", root);
-    return system(command);
 }
 
 static void check_cache(const wmi_cache *c, int level, const char *type, int64_t size, int shared_by,

@@ -3,6 +3,8 @@
 #include <limits.h>
 #include <stdlib.h>
 
+#include "backend/cpu/sensors.h"
+
 typedef struct cpu_backend {
     const wmi_perf_sys *sys;
     void (*warn)(void *user, const char *line);
@@ -11,6 +13,7 @@ typedef struct cpu_backend {
     bool warned;
     wmi_cpu_passes passes;
     wmi_cpu_threads *threads;
+    wmi_cpu_sensors *sensors;
 } cpu_backend;
 
 static void probe(wmi_probe *out) { wmi_cpu_probe(&wmi_perf_kernel, out); }
@@ -35,15 +38,18 @@ static wm_status list_metrics(const char *chip, const char *pattern, const wmi_m
 wm_status wmi_cpu_open(const wmi_perf_sys *sys, const wmi_backend_opts *opts, void **self, wm_error *err) {
     cpu_backend *b = calloc(1, sizeof *b);
     wmi_cpu_threads *threads = wmi_cpu_threads_create(sys);
-    if (!b || !threads) {
+    wmi_cpu_sensors *sensors = wmi_cpu_sensors_create("");
+    if (!b || !threads || !sensors) {
         free(b);
         wmi_cpu_threads_destroy(threads);
+        wmi_cpu_sensors_destroy(sensors);
         return wmi_error_nomem(err);
     }
     b->sys = sys;
     b->warn = opts->warn;
     b->user = opts->user;
     b->threads = threads;
+    b->sensors = sensors;
     *self = b;
     return WM_OK;
 }
@@ -109,10 +115,16 @@ static wm_status drain(void *self, wmi_drained *out, wm_error *err) {
     return wmi_cpu_threads_drain(b->threads, &out->readings, err);
 }
 
+static void sense(void *self, uint32_t which, int cpu, wmi_sensed *out) {
+    const cpu_backend *b = self;
+    wmi_cpu_sensors_read(b->sensors, which, cpu, out);
+}
+
 static void close_backend(void *self) {
     cpu_backend *b = self;
     if (!b) return;
     wmi_cpu_threads_destroy(b->threads);
+    wmi_cpu_sensors_destroy(b->sensors);
     wmi_cpu_passes_free(&b->passes);
     free(b);
 }
@@ -128,5 +140,7 @@ const wmi_backend_ops wmi_cpu_backend = {
     .close_window = close_window,
     .edge = edge,
     .drain = drain,
+    .sensors = WMI_CPU_SENSORS,
+    .sense = sense,
     .close = close_backend,
 };

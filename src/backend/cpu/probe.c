@@ -4,6 +4,7 @@
 
 #include "backend/cpu/cpu.h"
 #include "backend/cpu/pfm_dl.h"
+#include "backend/cpu/sensors.h"
 
 static void probe_thread_time(wmi_probe *out) {
     struct timespec r;
@@ -119,6 +120,7 @@ static void probe_pfm(wmi_probe *out) {
 
 void wmi_cpu_probe(const wmi_perf_sys *sys, wmi_probe *out) {
     probe_thread_time(out);
+    wmi_cpu_sensors_probe("", out);
     probe_perf(sys, out);
     probe_pfm(out);
 }
