@@ -14,6 +14,8 @@ static const int64_t quick_ns = 20000000, slow_ns = 100000000;
 /* Readings that take more than this share of the time come less often, and beyond the limit not at all. */
 static const double cost_most = 0.01;
 static const int64_t interval_most_ns = 2000000000;
+/* After so long a sleep what was read before it says nothing of a run that begins. */
+static const int64_t stale_ns = 100000000;
 /* A run of this length is worth readings at its ends. */
 static const int64_t long_run_ns = 500000000;
 /* A counter of energy moves only so often, or is read only so often; and a run must be ten times as long for
@@ -21,11 +23,7 @@ static const int64_t long_run_ns = 500000000;
 static const int64_t gpu_energy_ns = 100000000, cpu_energy_ns = 20000000;
 static const double resolved = 10;
 
-/* One value of a counter. */
-typedef struct point {
-    int64_t at_ns; /* 0: none */
-    double value;
-} point;
+typedef wmi_sensing_point point; /* at_ns 0: none */
 
 /* What the readings of a run add up to, for one sensor. */
 typedef struct tally {
@@ -34,22 +32,33 @@ typedef struct tally {
     point before, first, last, after; /* of a counter: around the run's begin and end */
 } tally;
 
+/* Sensors that are read together, and how often. */
+typedef struct pace {
+    uint32_t which;
+    int64_t usual_ns, every_ns, due_ns; /* every: 0 never */
+    double least_ns;                    /* that a reading took; 0: none was timed yet */
+    bool met;                           /* a reading had a value: the next ones tell what readings cost */
+} pace;
+enum { PACES = 2 }; /* quick, slow */
+
 struct wmi_sensing {
     wmi_sensing_source sources[8];
     size_t source_count;
     wmi_sensing_opts opts;
-    uint32_t all;   /* sensors that there may be and that are wanted */
-    uint32_t quick; /* those of them that are quick */
+    uint32_t all; /* sensors that there may be and that are wanted */
     bool tells;
-    int64_t quick_every_ns, slow_every_ns; /* 0: never */
-    int cpu;                               /* of the measuring thread; atomic */
-    pthread_mutex_t reading;               /* held while backends are asked */
-    pthread_mutex_t lock;                  /* all that follows */
+    int cpu;                 /* of the measuring thread; atomic */
+    int64_t last_run_ns;     /* of the controlling thread; -1: not known */
+    pthread_mutex_t reading; /* from asking the backends until what they said is taken in */
+    pthread_mutex_t lock;    /* all that follows; taken within `reading` */
     pthread_cond_t wake;
     pthread_t thread;
     bool started, stop, awake, running;
-    int64_t run_begin_ns, last_run_ns; /* -1: not known */
+    pace paces[PACES];
+    int64_t run_begin_ns;
     wmi_sensed latest;
+    int64_t read_ns[WMI_SENSOR_COUNT]; /* when each of the latest was read */
+    point counters[WMI_SENSOR_COUNT];  /* the last point of each counter */
     tally tallies[WMI_SENSOR_COUNT];
     uint32_t worked, warned, to_warn;
     double busy_ns, awake_ns; /* all reading; all time in which there was any */
@@ -60,22 +69,19 @@ static int64_t now_ns(void) { return (int64_t)wmi_monotonic_ns(); }
 
 /* ---- asking the backends ---- */
 
-static void ask(wmi_sensing *s, uint32_t which, wmi_sensed *out) {
+/* Returns how long it took. */
+static int64_t ask(wmi_sensing *s, uint32_t which, wmi_sensed *out) {
     const int cpu = __atomic_load_n(&s->cpu, __ATOMIC_RELAXED);
     wmi_sensed_clear(out, WM_REASON_NO_SENSOR);
-    pthread_mutex_lock(&s->reading);
     const int64_t begin = now_ns();
     for (size_t i = 0; i < s->source_count; i++) {
         const wmi_sensing_source *source = &s->sources[i];
         const uint32_t own = which & source->ops->sensors;
         if (own) source->ops->sense(source->self, own, cpu, out);
     }
-    const int64_t end = now_ns();
-    pthread_mutex_unlock(&s->reading);
-    out->at_ns = begin + (end - begin) / 2;
-    pthread_mutex_lock(&s->lock);
-    s->busy_ns += (double)(end - begin);
-    pthread_mutex_unlock(&s->lock);
+    const int64_t took = now_ns() - begin;
+    out->at_ns = begin + took / 2;
+    return took;
 }
 
 /* ---- taking a reading in; under the lock ---- */
@@ -83,11 +89,12 @@ static void ask(wmi_sensing *s, uint32_t which, wmi_sensed *out) {
 static void take_total(wmi_sensing *s, int sensor, const wmi_sensed *r) {
     tally *t = &s->tallies[sensor];
     const point p = {r->at_ns, r->value[sensor]};
-    if (!s->running) {
+    s->counters[sensor] = p;
+    if (!s->running) return;
+    if (r->at_ns < s->run_begin_ns) {
         t->before = p;
         return;
     }
-    if (r->at_ns < s->run_begin_ns) return;
     if (!t->first.at_ns) t->first = p;
     t->last = p;
 }
@@ -102,14 +109,21 @@ static void take_level(wmi_sensing *s, int sensor, const wmi_sensed *r) {
         t->sum += r->value[sensor];
 }
 
+/* A device that is not in use yet will be. */
+static bool may_come(const wmi_sensing *s, int sensor) {
+    return s->latest.reason[sensor] == WM_REASON_NO_DEVICE && !(s->worked >> sensor & 1);
+}
+
 static void take(wmi_sensing *s, uint32_t which, const wmi_sensed *r) {
     for (int i = 0; i < WMI_SENSOR_COUNT; i++) {
         const uint32_t bit = 1u << i;
         if (!(which & bit)) continue;
         s->latest.value[i] = r->value[i];
         s->latest.reason[i] = r->reason[i];
+        s->read_ns[i] = r->at_ns;
         if (r->reason[i]) {
-            const bool counts = s->worked & bit || (s->opts.when == WMI_SENSING_ON && s->tells);
+            const bool counts =
+                s->worked & bit || (s->opts.when == WMI_SENSING_ON && s->tells && !may_come(s, i));
             if (counts && !(s->warned & bit)) s->to_warn |= bit;
             continue;
         }
@@ -119,15 +133,18 @@ static void take(wmi_sensing *s, uint32_t which, const wmi_sensed *r) {
         else
             take_level(s, i, r);
     }
-    s->latest.at_ns = r->at_ns;
 }
 
-static void read_and_take(wmi_sensing *s, uint32_t which) {
-    wmi_sensed r;
-    ask(s, which, &r);
+/* Returns how long it took. Readings are taken in in the order in which they were made. */
+static int64_t read_and_take(wmi_sensing *s, uint32_t which, wmi_sensed *out) {
+    pthread_mutex_lock(&s->reading);
+    const int64_t took = ask(s, which, out);
     pthread_mutex_lock(&s->lock);
-    take(s, which, &r);
+    s->busy_ns += (double)took;
+    take(s, which, out);
     pthread_mutex_unlock(&s->lock);
+    pthread_mutex_unlock(&s->reading);
+    return took;
 }
 
 /* On the controlling thread, whose log it is. */
@@ -156,29 +173,48 @@ static void deadline(int64_t at_ns, struct timespec *out) {
     out->tv_nsec = (long)(at_ns % 1000000000);
 }
 
+/* What readings cost says how often they come. The least counts, since others had to wait for something, and
+ * the first one with a value not at all: it may have opened a library. Under the lock. */
+static void pace_learn(const wmi_sensing *s, pace *p, int64_t took_ns) {
+    if (!(s->worked & p->which)) return;
+    if (p->met && (p->least_ns <= 0 || (double)took_ns < p->least_ns)) p->least_ns = (double)took_ns;
+    p->met = true;
+    if (s->opts.when == WMI_SENSING_ON || p->least_ns <= cost_most * (double)p->usual_ns)
+        p->every_ns = p->usual_ns;
+    else
+        p->every_ns =
+            p->least_ns <= cost_most * (double)interval_most_ns ? (int64_t)(p->least_ns / cost_most) : 0;
+}
+
+/* Read the sensors that are due; false when none is. Gives the lock up meanwhile. */
+static bool pace_go(wmi_sensing *s, pace *p) {
+    wmi_sensed r;
+    const int64_t now = now_ns();
+    if (!p->every_ns || now < p->due_ns) return false;
+    pthread_mutex_unlock(&s->lock);
+    const int64_t took = read_and_take(s, p->which, &r);
+    pthread_mutex_lock(&s->lock);
+    pace_learn(s, p, took);
+    p->due_ns = now + p->every_ns;
+    return true;
+}
+
 static void *loop(void *user) {
     wmi_sensing *s = user;
-    int64_t quick_due = 0, slow_due = 0;
     pthread_mutex_lock(&s->lock);
     while (!s->stop) {
-        if (!s->awake) {
+        struct timespec at;
+        int64_t next = INT64_MAX;
+        bool went = false;
+        for (int i = 0; i < PACES && s->awake; i++) {
+            went |= pace_go(s, &s->paces[i]);
+            if (s->paces[i].every_ns && s->paces[i].due_ns < next) next = s->paces[i].due_ns;
+        }
+        if (went) continue; /* much may have changed meanwhile */
+        if (!s->awake || next == INT64_MAX) {
             pthread_cond_wait(&s->wake, &s->lock);
             continue;
         }
-        const int64_t now = now_ns();
-        const bool quick = s->quick_every_ns && now >= quick_due, slow = s->slow_every_ns && now >= slow_due;
-        if (quick || slow) {
-            pthread_mutex_unlock(&s->lock);
-            read_and_take(s, (quick ? s->quick : 0) | (slow ? s->all & ~s->quick : 0));
-            pthread_mutex_lock(&s->lock);
-            if (quick) quick_due = now + s->quick_every_ns;
-            if (slow) slow_due = now + s->slow_every_ns;
-            continue;
-        }
-        const int64_t next = !s->slow_every_ns                           ? quick_due
-                             : s->quick_every_ns && quick_due < slow_due ? quick_due
-                                                                         : slow_due;
-        struct timespec at;
         deadline(next, &at);
         pthread_cond_timedwait(&s->wake, &s->lock, &at);
     }
@@ -205,16 +241,17 @@ static uint32_t slow_bits(void) {
     return bits;
 }
 
-/* Read them once, to learn what there is and what it costs. Returns how often to read them. */
-static int64_t try_out(wmi_sensing *s, uint32_t which, int64_t usual_ns) {
-    if (!which) return 0;
-    read_and_take(s, which); /* opens what must be open */
-    const double before = s->busy_ns;
-    read_and_take(s, which);
-    if (!(s->worked & which)) return 0;
-    const double cost = s->busy_ns - before;
-    if (s->opts.when == WMI_SENSING_ON || cost <= cost_most * (double)usual_ns) return usual_ns;
-    return cost <= cost_most * (double)interval_most_ns ? (int64_t)(cost / cost_most) : 0;
+/* Read them, to learn what there is and what it costs. */
+static void try_out(wmi_sensing *s, pace *p, uint32_t which, int64_t usual_ns) {
+    wmi_sensed r;
+    *p = (pace){.which = which, .usual_ns = usual_ns};
+    for (int i = 0; i < 2 && which; i++) {
+        const int64_t took = read_and_take(s, which, &r);
+        pace_learn(s, p, took);
+    }
+    for (int i = 0; i < WMI_SENSOR_COUNT; i++)
+        if (which >> i & 1 && may_come(s, i) && !p->met) p->every_ns = usual_ns;
+    s->busy_ns = 0;
 }
 
 wm_status wmi_sensing_create(const wmi_sensing_source *sources, size_t count, const wmi_sensing_opts *opts,
@@ -233,18 +270,16 @@ wm_status wmi_sensing_create(const wmi_sensing_source *sources, size_t count, co
         if (own) s->sources[s->source_count++] = sources[i];
         s->all |= own;
     }
-    s->quick = s->all & ~slow_bits();
     pthread_mutex_init(&s->reading, NULL);
     pthread_mutex_init(&s->lock, NULL);
     pthread_condattr_init(&monotonic);
     pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
     pthread_cond_init(&s->wake, &monotonic);
     pthread_condattr_destroy(&monotonic);
-    s->quick_every_ns = try_out(s, s->quick, quick_ns);
-    s->slow_every_ns = try_out(s, s->all & ~s->quick, slow_ns);
-    s->busy_ns = 0;
+    try_out(s, &s->paces[0], s->all & ~slow_bits(), quick_ns);
+    try_out(s, &s->paces[1], s->all & slow_bits(), slow_ns);
     wm_status status = WM_OK;
-    if (s->quick_every_ns || s->slow_every_ns) status = thread_start(s, err);
+    if (s->paces[0].every_ns || s->paces[1].every_ns) status = thread_start(s, err);
     if (status == WM_OK && s->all) {
         *out = s;
         return WM_OK;
@@ -271,16 +306,35 @@ void wmi_sensing_destroy(wmi_sensing *s) {
 
 /* ---- runs ---- */
 
-static bool reads(const wmi_sensing *s) { return s->quick_every_ns || s->slow_every_ns; }
+/* The sensors that are read again and again. Under the lock. */
+static uint32_t followed(const wmi_sensing *s) {
+    uint32_t which = 0;
+    for (int i = 0; i < PACES; i++)
+        if (s->paces[i].every_ns) which |= s->paces[i].which;
+    return which;
+}
+
+/* What was read last, for a run that begins: is it too old, or is a long run to be expected? */
+static uint32_t due_before(wmi_sensing *s) {
+    pthread_mutex_lock(&s->lock);
+    const uint32_t which = followed(s);
+    bool due = s->last_run_ns < 0 || s->last_run_ns >= long_run_ns;
+    const int64_t now = now_ns();
+    for (int i = 0; i < WMI_SENSOR_COUNT && !s->awake; i++)
+        due |= which >> i & 1 && now - s->read_ns[i] > stale_ns;
+    pthread_mutex_unlock(&s->lock);
+    return due ? which : 0;
+}
 
 void wmi_sensing_begin(wmi_sensing *s) {
     if (!s) return;
-    warn(s);
-    if (!reads(s)) return;
+    wmi_sensed r;
     __atomic_store_n(&s->cpu, sched_getcpu(), __ATOMIC_RELAXED);
-    if (s->last_run_ns < 0 || s->last_run_ns >= long_run_ns) read_and_take(s, s->all);
+    const uint32_t which = due_before(s);
+    if (which) read_and_take(s, which, &r);
+    warn(s);
     pthread_mutex_lock(&s->lock);
-    for (int i = 0; i < WMI_SENSOR_COUNT; i++) s->tallies[i] = (tally){.before = s->tallies[i].before};
+    for (int i = 0; i < WMI_SENSOR_COUNT; i++) s->tallies[i] = (tally){.before = s->counters[i]};
     s->running = true;
     s->run_begin_ns = now_ns();
     if (!s->awake) {
@@ -293,25 +347,42 @@ void wmi_sensing_begin(wmi_sensing *s) {
 
 /* A counter at a time between two points, or a little beyond them. */
 static double between(point a, point b, int64_t at_ns) {
-    if (a.at_ns == b.at_ns) return b.value;
     return a.value + (b.value - a.value) * (double)(at_ns - a.at_ns) / (double)(b.at_ns - a.at_ns);
 }
 
+double wmi_sensing_used(const wmi_sensing_point *p, size_t n, int64_t begin_ns, int64_t end_ns,
+                        int64_t step_ns) {
+    const double length_ns = (double)(end_ns - begin_ns);
+    if (n < 2 || length_ns < resolved * (double)step_ns) return NAN;
+    const double late_ns = (double)(p[0].at_ns - begin_ns), early_ns = (double)(end_ns - p[n - 1].at_ns);
+    if (late_ns * resolved > length_ns || early_ns * resolved > length_ns) return NAN;
+    size_t first = 0, last = n - 1; /* the points around begin, and those around end */
+    while (first + 2 < n && p[first + 1].at_ns <= begin_ns) first++;
+    while (last > 1 && p[last - 1].at_ns >= end_ns) last--;
+    const double used = between(p[last - 1], p[last], end_ns) - between(p[first], p[first + 1], begin_ns);
+    return used > 0 ? used : NAN;
+}
+
 static void total_of(const tally *t, int sensor, int64_t begin_ns, int64_t end_ns, wmi_sensed *out) {
-    const int64_t resolution = sensor == WMI_SENSOR_GPU_ENERGY ? gpu_energy_ns : cpu_energy_ns;
+    const int64_t step_ns = sensor == WMI_SENSOR_GPU_ENERGY ? gpu_energy_ns : cpu_energy_ns;
+    const point order[] = {t->before, t->first, t->last, t->after};
+    point seen[4];
+    size_t n = 0;
+    for (int i = 0; i < 4; i++)
+        if (order[i].at_ns && (n == 0 || order[i].at_ns > seen[n - 1].at_ns)) seen[n++] = order[i];
+    const double used = wmi_sensing_used(seen, n, begin_ns, end_ns, step_ns);
     out->reason[sensor] = WM_REASON_RESOLUTION;
-    const point first = t->first.at_ns ? t->first : t->after;
-    const point last = t->after.at_ns ? t->after : t->last;
-    if ((double)(end_ns - begin_ns) < resolved * (double)resolution || !first.at_ns || !last.at_ns) return;
-    const double from = t->before.at_ns ? between(t->before, first, begin_ns) : first.value;
-    const double to = between(t->last.at_ns ? t->last : t->before, last, end_ns);
-    if (to > from) wmi_sensed_set(out, (wmi_sensor)sensor, to - from);
+    if (used == used) wmi_sensed_set(out, (wmi_sensor)sensor, used);
 }
 
 static void value_of(const wmi_sensing *s, const tally *t, int sensor, int64_t begin_ns, int64_t end_ns,
                      wmi_sensed *out) {
     out->reason[sensor] = s->latest.reason[sensor];
-    if (out->reason[sensor] && t->n == 0) return; /* it does not answer now, and did not in the run */
+    if (out->reason[sensor] && t->n == 0) return;    /* it does not answer now, and did not in the run */
+    if (t->n == 0 && !(followed(s) >> sensor & 1)) { /* what it said once says nothing of this run */
+        out->reason[sensor] = WM_REASON_NOT_APPLICABLE;
+        return;
+    }
     switch (wmi_sensor_kind_of((wmi_sensor)sensor)) {
     case WMI_SENSE_TOTAL: total_of(t, sensor, begin_ns, end_ns, out); return;
     case WMI_SENSE_BITS:
@@ -328,14 +399,11 @@ static void value_of(const wmi_sensing *s, const tally *t, int sensor, int64_t b
 }
 
 /* The reading after a run ends its counters. */
-static void read_after(wmi_sensing *s, tally *tallies) {
+static void read_after(wmi_sensing *s, uint32_t which, tally *tallies) {
     wmi_sensed r;
-    ask(s, s->all, &r);
+    read_and_take(s, which, &r);
     for (int i = 0; i < WMI_SENSOR_COUNT; i++)
-        if (!r.reason[i]) tallies[i].after = (point){r.at_ns, r.value[i]};
-    pthread_mutex_lock(&s->lock);
-    take(s, s->all, &r);
-    pthread_mutex_unlock(&s->lock);
+        if (which >> i & 1 && !r.reason[i]) tallies[i].after = (point){r.at_ns, r.value[i]};
 }
 
 void wmi_sensing_end(wmi_sensing *s, int64_t begin_ns, int64_t end_ns, wmi_sensed *out) {
@@ -346,9 +414,10 @@ void wmi_sensing_end(wmi_sensing *s, int64_t begin_ns, int64_t end_ns, wmi_sense
     pthread_mutex_lock(&s->lock);
     s->running = false; /* what the thread reads from now on is of no run */
     memcpy(tallies, s->tallies, sizeof tallies);
+    const uint32_t which = followed(s);
     pthread_mutex_unlock(&s->lock);
     s->last_run_ns = end_ns - begin_ns;
-    if (reads(s) && s->last_run_ns >= long_run_ns) read_after(s, tallies);
+    if (which && s->last_run_ns >= long_run_ns) read_after(s, which, tallies);
     pthread_mutex_lock(&s->lock);
     for (int i = 0; i < WMI_SENSOR_COUNT; i++)
         if (s->all >> i & 1) value_of(s, &tallies[i], i, begin_ns, end_ns, out);
@@ -368,33 +437,37 @@ void wmi_sensing_pause(wmi_sensing *s) {
 void wmi_sensing_now(wmi_sensing *s, uint32_t which, wmi_sensed *out) {
     wmi_sensed_clear(out, WM_REASON_NO_SENSOR);
     if (!s) return;
-    ask(s, which & s->all, out);
-    pthread_mutex_lock(&s->lock);
-    take(s, which & s->all, out);
-    pthread_mutex_unlock(&s->lock);
+    read_and_take(s, which & s->all, out);
     warn(s);
 }
 
-double wmi_sensing_latest(const wmi_sensing *s, wmi_sensor sensor, wm_reason *why) {
+double wmi_sensing_latest(wmi_sensing *s, wmi_sensor sensor, int64_t most_ns, wm_reason *why) {
+    wmi_sensed r;
     *why = WM_REASON_NO_SENSOR;
-    if (!s) return NAN;
-    wmi_sensing *locked = (wmi_sensing *)s;
-    pthread_mutex_lock(&locked->lock);
-    *why = (wm_reason)s->latest.reason[sensor];
-    const double value = s->latest.value[sensor];
-    pthread_mutex_unlock(&locked->lock);
-    return *why ? NAN : value;
+    if (!s || !(s->all >> sensor & 1)) return NAN;
+    pthread_mutex_lock(&s->lock);
+    const bool fresh = now_ns() - s->read_ns[sensor] < most_ns;
+    r = s->latest;
+    pthread_mutex_unlock(&s->lock);
+    if (!fresh) wmi_sensing_now(s, 1u << sensor, &r);
+    *why = (wm_reason)r.reason[sensor];
+    return *why ? NAN : r.value[sensor];
 }
 
-int64_t wmi_sensing_interval_ns(const wmi_sensing *s) { return s ? s->quick_every_ns : 0; }
-
-double wmi_sensing_cost(const wmi_sensing *s) {
+int64_t wmi_sensing_interval_ns(wmi_sensing *s) {
     if (!s) return 0;
-    wmi_sensing *locked = (wmi_sensing *)s;
-    pthread_mutex_lock(&locked->lock);
+    pthread_mutex_lock(&s->lock);
+    const int64_t every_ns = s->paces[0].every_ns;
+    pthread_mutex_unlock(&s->lock);
+    return every_ns;
+}
+
+double wmi_sensing_cost(wmi_sensing *s) {
+    if (!s) return 0;
+    pthread_mutex_lock(&s->lock);
     const double all = s->awake_ns + (s->awake ? (double)(now_ns() - s->awake_since_ns) : 0);
     const double cost = all > 0 ? s->busy_ns / all : 0;
-    pthread_mutex_unlock(&locked->lock);
+    pthread_mutex_unlock(&s->lock);
     return cost;
 }
 
