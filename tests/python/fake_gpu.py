@@ -71,6 +71,7 @@ def environment() -> dict[str, str]:
         "PYTHONPATH": os.pathsep.join([here, *filter(None, sys.path)]),
         "WARPMETER_LIBCUDA": str(_FOLDER / "libcuda.so.1"),
         "WARPMETER_LIBCUPTI": str(_FOLDER / "libcupti.so.13"),
+        "WARPMETER_LIBNVML": str(_FOLDER / "libnvidia-ml.so.1"),
         "CUDA_MPS_PIPE_DIRECTORY": str(_FOLDER / "no_mps"),
     }
 

@@ -6,6 +6,7 @@
 #include "backend/cuda/chip_host.h"
 #include "backend/cuda/cuda.h"
 #include "base/intern.h"
+#include "samples/tally.h"
 
 /* ---- taking a name apart ---- */
 
@@ -70,13 +71,6 @@ static const char *unit_of(const wmi_chip_base *base, const char *dimension) {
     return ends_with(dimension, "_cycle") ? "B/cycle" : "B";
 }
 
-static wmi_combine combine_of(const char *submetric) {
-    if (strcmp(submetric, ".sum") == 0 || strcmp(submetric, ".avg") == 0) return WMI_COMBINE_SUM;
-    if (strcmp(submetric, ".max") == 0) return WMI_COMBINE_MAX;
-    if (strcmp(submetric, ".min") == 0) return WMI_COMBINE_MIN;
-    return WMI_COMBINE_WEIGHTED;
-}
-
 /* Describe `name`, which is base and submetric; its text is CUPTI's own. */
 static wm_status describe(const wmi_chip *chip, const wmi_chip_base *base, const char *submetric,
                           const char *name, wmi_metric *out, wm_error *err) {
@@ -87,7 +81,7 @@ static wm_status describe(const wmi_chip *chip, const wmi_chip_base *base, const
     };
     const CUptiResult code = wmi_cupti.ProfilerHostGetMetricProperties(&p);
     if (code != CUPTI_SUCCESS) return wmi_cuda_error(err, true, (int)code, "asking CUPTI about a metric");
-    *out = (wmi_metric){.name = name, .backend = "cuda", .combine = combine_of(submetric)};
+    *out = (wmi_metric){.name = name, .backend = "cuda", .combine = wmi_combine_of_rollup(submetric)};
     out->unit = unit_of(base, p.pDimUnit ? p.pDimUnit : "");
     out->text = p.pDescription ? p.pDescription : "";
     out->timer = strcmp(out->unit, "ns") == 0 ? "cupti" : "";

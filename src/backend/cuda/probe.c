@@ -8,6 +8,7 @@
 #include "backend/cuda/cupti_dl.h"
 #include "backend/cuda/device.h"
 #include "backend/cuda/nvidia_proc.h"
+#include "backend/cuda/probe.h"
 #include "base/text.h"
 
 static void add_absent(wmi_probe *out, const char *item, const char *reason, const char *remedy) {
@@ -37,6 +38,14 @@ static void add_failure(wmi_probe *out, const char *item, const wm_error *why, b
     } else {
         add_message(out, item, why->message);
     }
+}
+
+/* Times and counters do without it. */
+static void add_nvml_failure(wmi_probe *out, const wm_error *why) {
+    if (why->code == WM_ENOMEM)
+        out->failed = true;
+    else
+        add_message(out, "libnvidia-ml", why->message);
 }
 
 /* ---- libraries ---- */
@@ -110,7 +119,7 @@ static void probe_device(wmi_probe *out, const wmi_cuda_device *d) {
                   d->multiprocessors, (long long)(d->l2_bytes / mib), (long long)(d->memory_bytes / mib));
 }
 
-static void probe_devices(wmi_probe *out, bool counters) {
+static void probe_devices(wmi_probe *out, bool counters, bool nvml) {
     const wmi_cuda_device *devices;
     size_t count;
     wm_error why = WM_ERROR_INIT;
@@ -121,6 +130,7 @@ static void probe_devices(wmi_probe *out, bool counters) {
     for (size_t i = 0; i < count; i++) {
         probe_device(out, &devices[i]);
         if (counters) probe_counters(out, &devices[i]);
+        if (nvml) wmi_cuda_probe_state(out, &devices[i]);
     }
 }
 
@@ -171,7 +181,10 @@ void wmi_cuda_probe(wmi_probe *out) {
         add_failure(out, "libcupti", &cupti_why, true);
     }
     if (!driver) return;
-    probe_devices(out, cupti);
+    wm_error nvml_why = WM_ERROR_INIT;
+    const bool nvml = wmi_cuda_probe_nvml(out, &nvml_why);
+    if (!nvml) add_nvml_failure(out, &nvml_why);
+    probe_devices(out, cupti, nvml);
     probe_rights(out);
     probe_mps(out);
 }

@@ -142,3 +142,30 @@ CUptiResult cuptiActivityGetNumDroppedRecords(CUcontext context, uint32_t stream
     *dropped = fakei_activity_dropped();
     return CUPTI_SUCCESS;
 }
+
+/* ---- clock control, since 13.4; no header of 13.0 has it ---- */
+
+CUptiResult cuptiClockControlLock(CUcontext context, int mode);
+CUptiResult cuptiClockControlUnlock(void);
+
+static int clocked = -1; /* the device whose clocks are locked; under the lock */
+
+CUptiResult cuptiClockControlLock(CUcontext context, int mode) {
+    ENTER(cuptiClockControlLock);
+    if (version() < 130400) return CUPTI_ERROR_NOT_SUPPORTED;
+    if (!context || context->gone || mode != 1) return CUPTI_ERROR_INVALID_PARAMETER;
+    fakei_lock();
+    clocked = context->device;
+    fakei_clocks_lock_locked(clocked, 1305, true);
+    fakei_unlock();
+    return CUPTI_SUCCESS;
+}
+
+CUptiResult cuptiClockControlUnlock(void) {
+    ENTER(cuptiClockControlUnlock);
+    fakei_lock();
+    const bool was = clocked >= 0 && fakei_clocks_unlock_locked(clocked, true);
+    clocked = -1;
+    fakei_unlock();
+    return was ? CUPTI_SUCCESS : CUPTI_ERROR_INVALID_OPERATION;
+}

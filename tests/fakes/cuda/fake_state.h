@@ -55,6 +55,16 @@ bool fakei_attribute_locked(int device, int attribute, int *value);
 /** Fill in the support levels. */
 void fakei_supported_locked(CUpti_Profiler_DeviceSupported_Params *out);
 
+/* ---- nvml/nvml_state.c ---- */
+
+void fakei_nvml_reset_locked(void);
+/** Obey a word, or a word with a number, of FAKE_GPU; false: it is none of NVML's. */
+bool fakei_nvml_word(const char *word);
+bool fakei_nvml_number(const char *key, const char *value);
+/** Lock and give back the clocks of a device, by NVML or by CUPTI's clock control. */
+void fakei_clocks_lock_locked(int device, unsigned mhz, bool cupti);
+bool fakei_clocks_unlock_locked(int device, bool cupti);
+
 /* ---- kernels.c ---- */
 
 /** A kernel: all that have its name are one. */

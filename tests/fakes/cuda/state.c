@@ -201,7 +201,7 @@ static void several_devices(int n, const char *word) {
 static void fail_from_word(const char *name, char *value, const char *word) {
     char *at = strchr(value, '@');
     if (at) *at++ = '\0';
-    if (strncmp(name, "cu", 2) != 0) refuse(word);
+    if (strncmp(name, "cu", 2) != 0 && strncmp(name, "nvml", 4) != 0) refuse(word);
     fake_fail(name, number(value, word), at ? number(at, word) : 1, -1);
 }
 
@@ -220,7 +220,7 @@ static void obey_value(const char *key, char *value, const char *word) {
         fake_supported(value, 1);
     else if (strcmp(key, "calls") == 0)
         calls_file = fakei_intern(value);
-    else
+    else if (!fakei_nvml_number(key, value))
         fail_from_word(key, value, word);
 }
 
@@ -236,7 +236,7 @@ static void obey(char *key) {
         fake_other_subscriber(true);
     } else if (strcmp(word, "no-records") == 0) {
         fake_no_records(true);
-    } else {
+    } else if (!fakei_nvml_word(word)) {
         refuse(word);
     }
 }
@@ -253,6 +253,7 @@ void fake_reset(void) {
     epoch++;
     functions_reset_locked();
     fakei_devices_reset_locked();
+    fakei_nvml_reset_locked();
     fakei_profiler_reset_locked();
     fakei_metrics_reset_locked();
     fakei_activity_reset_locked();
