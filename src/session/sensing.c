@@ -39,7 +39,7 @@ typedef struct pace {
     double least_ns;                    /* that a reading took; 0: none was timed yet */
     bool met;                           /* a reading had a value: the next ones tell what readings cost */
 } pace;
-enum { PACES = 2 }; /* quick, slow */
+enum { PACES = 2 /* quick, slow */, TRIES = 3 };
 
 struct wmi_sensing {
     wmi_sensing_source sources[8];
@@ -109,11 +109,6 @@ static void take_level(wmi_sensing *s, int sensor, const wmi_sensed *r) {
         t->sum += r->value[sensor];
 }
 
-/* A device that is not in use yet will be. */
-static bool may_come(const wmi_sensing *s, int sensor) {
-    return s->latest.reason[sensor] == WM_REASON_NO_DEVICE && !(s->worked >> sensor & 1);
-}
-
 static void take(wmi_sensing *s, uint32_t which, const wmi_sensed *r) {
     for (int i = 0; i < WMI_SENSOR_COUNT; i++) {
         const uint32_t bit = 1u << i;
@@ -122,8 +117,7 @@ static void take(wmi_sensing *s, uint32_t which, const wmi_sensed *r) {
         s->latest.reason[i] = r->reason[i];
         s->read_ns[i] = r->at_ns;
         if (r->reason[i]) {
-            const bool counts =
-                s->worked & bit || (s->opts.when == WMI_SENSING_ON && s->tells && !may_come(s, i));
+            const bool counts = s->worked & bit || (s->opts.when == WMI_SENSING_ON && s->tells);
             if (counts && !(s->warned & bit)) s->to_warn |= bit;
             continue;
         }
@@ -245,12 +239,10 @@ static uint32_t slow_bits(void) {
 static void try_out(wmi_sensing *s, pace *p, uint32_t which, int64_t usual_ns) {
     wmi_sensed r;
     *p = (pace){.which = which, .usual_ns = usual_ns};
-    for (int i = 0; i < 2 && which; i++) {
+    for (int i = 0; i < TRIES && which; i++) {
         const int64_t took = read_and_take(s, which, &r);
         pace_learn(s, p, took);
     }
-    for (int i = 0; i < WMI_SENSOR_COUNT; i++)
-        if (which >> i & 1 && may_come(s, i) && !p->met) p->every_ns = usual_ns;
     s->busy_ns = 0;
 }
 

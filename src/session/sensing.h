@@ -3,8 +3,8 @@
  *
  *  What is read quickly is asked for every 20 ms, what is slow (wmi_sensor_slow) every 100 ms; where readings
  *  take more than 1 % of that, less often, and where one takes more than 20 ms, not at all; with `on` they
- * are read all the same. A device that is not in use yet (WM_REASON_NO_DEVICE) is asked again. A run that
- * lasts half a second or longer is read at both its ends too, outside of its time. */
+ * are read all the same. A run that lasts half a second or longer is read at both its ends too, outside of
+ * its time. */
 #ifndef WMI_SESSION_SENSING_H
 #define WMI_SESSION_SENSING_H
 

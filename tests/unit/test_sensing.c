@@ -356,23 +356,6 @@ static void test_on_says_what_is_missing(void **state) {
     wmi_sensing_destroy(s);
 }
 
-static void test_a_device_may_come_later(void **state) {
-    (void)state;
-    for (int i = 0; i < WMI_SENSOR_COUNT; i++) made_fail((wmi_sensor)i, WM_REASON_NO_DEVICE);
-    wmi_sensing *s = start(WMI_SENSING_ON, 0);
-    wmi_sensed r;
-    wmi_sensing_begin(s);
-    wmi_sensing_end(s, now(), now(), &r);
-    check_null(&r, WMI_SENSOR_GPU_POWER, WM_REASON_NO_DEVICE);
-    made_set(WMI_SENSOR_GPU_POWER, 250);
-    wmi_sensing_begin(s);
-    made_wait(3);
-    wmi_sensing_end(s, now(), now(), &r);
-    check(&r, WMI_SENSOR_GPU_POWER, 250);
-    wmi_sensing_destroy(s);
-    assert_int_equal(warning_count, 0);
-}
-
 static void test_a_backend_without_any_is_not_asked_again(void **state) {
     (void)state;
     for (int i = 0; i < WMI_SENSOR_COUNT; i++) made_fail((wmi_sensor)i, WM_REASON_NO_SENSOR);
@@ -513,7 +496,6 @@ int main(void) {
         TEST(test_energy_of_a_run),
         TEST(test_sensors_that_fail_are_null_from_there),
         TEST(test_on_says_what_is_missing),
-        TEST(test_a_device_may_come_later),
         TEST(test_a_backend_without_any_is_not_asked_again),
         TEST(test_dear_readings_come_less_often),
         TEST(test_off_reads_what_is_wanted_and_no_more),
