@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "base/clock.h"
+#include "base/intern.h"
 #include "session/thread.h"
 
 typedef struct annotation {
@@ -49,8 +51,58 @@ static inline void mark(void (*what)(uint32_t, bool), uint32_t id, bool failed) 
     Py_END_ALLOW_THREADS;
 }
 
+/* ---- collectors ---- */
+
+/* Who is called where an annotation is entered, in the run at hand. Under the interpreter lock. */
+static struct {
+    PyObject *function; /* NULL: nobody */
+    size_t config;
+    int64_t run;
+} entered;
+
+void core_entered_call(PyObject *function, size_t config, int64_t run) {
+    PyObject *before = entered.function;
+    entered.function = Py_XNewRef(function);
+    entered.config = config;
+    entered.run = run;
+    Py_XDECREF(before);
+}
+
+/* The path of a region that this thread is about to enter. */
+static PyObject *path_of(PyObject *name) {
+    const wmi_thread *t = wmi_thread_self();
+    PyObject *path = PyUnicode_FromString("");
+    for (uint32_t at = 0; path && t && at < t->depth; at++) {
+        if (t->stack[at].name == WMI_ROOT_NAME) continue;
+        PyObject *part = core_text(wmi_intern_name(t->stack[at].name));
+        PyObject *longer = part ? PyUnicode_FromFormat("%U%U/", path, part) : NULL;
+        Py_XDECREF(part);
+        Py_DECREF(path);
+        path = longer;
+    }
+    PyObject *whole = path ? PyUnicode_Concat(path, name) : NULL;
+    Py_XDECREF(path);
+    return whole;
+}
+
+/* What it takes is no time of the regions around. */
+static __attribute__((noinline)) int entered_tell(PyObject *name) {
+    const uint64_t begin_ticks = wmi_ticks();
+    PyObject *function = Py_NewRef(entered.function);
+    PyObject *path = path_of(name);
+    PyObject *result = path ? PyObject_CallFunction(function, "nLOO", (Py_ssize_t)entered.config,
+                                                    (long long)entered.run, name, path)
+                            : NULL;
+    Py_XDECREF(path);
+    Py_DECREF(function);
+    Py_XDECREF(result);
+    wmi_thread_exclude(begin_ticks, wmi_ticks());
+    return result ? 0 : -1;
+}
+
 static PyObject *annotation_enter(PyObject *self, PyObject *unused) {
     (void)unused;
+    if (WM_UNLIKELY(entered.function != NULL) && entered_tell(((annotation *)self)->name) < 0) return NULL;
     mark(begin, ((annotation *)self)->id, false);
     return Py_NewRef(self);
 }

@@ -39,9 +39,10 @@ void core_free(PyObject *self);
 
 /** Make the exception Error. */
 int core_error_add(PyObject *module, core_state *state);
-/** Raise what a failed call said: MemoryError, ValueError (WM_EINVAL, WM_EPARSE), OSError (WM_EIO) or Error.
- *  Returns NULL. */
+/** Raise what a failed call said: MemoryError, ValueError (WM_EINVAL, WM_EPARSE) or Error. Returns NULL. */
 PyObject *core_raise(const core_state *state, wm_status status, const wm_error *err);
+/** The same for a call that reads or writes a file: OSError for WM_EIO, whose native code is errno then. */
+PyObject *core_raise_file(const core_state *state, wm_status status, const wm_error *err);
 
 /* ---- column.c ---- */
 
@@ -89,16 +90,35 @@ typedef struct core_sweep {
     PyObject_HEAD core_session *session;
     core_handle *handle; /* NULL: closed */
     PyObject *combine;   /* callable, or NULL */
-    PyObject *raised;    /* by combine, to be raised when the core returns; or NULL */
+    PyObject *collect;   /* callable, or NULL */
+    PyObject *entered;   /* callable, or NULL */
+    PyObject *raised;    /* by combine or collect, to be raised when the core returns; or NULL */
     PyObject *keys;      /* list: config_key by number */
     Py_ssize_t calls;
-    char returned; /* a bool to Python: some call returned something else than None */
-    bool began;    /* run was called */
+    char returned;                     /* a bool to Python: some call returned something else than None */
+    bool began;                        /* run was called */
+    struct core_collector *collectors; /* what the core's collectors are given */
 } core_sweep;
 
 /** The sweep of the core, for one call; NULL with RuntimeError when it is closed, or the session in use. The
  * call ends with core_session_leave. */
 wm_sweep *core_sweep_enter(core_sweep *sweep);
+
+/** Keep the exception at hand, if it is the first, for the return of the core: the core called back. */
+void core_sweep_keep(core_sweep *sweep);
+
+/* ---- collect.c ---- */
+
+/** Declare the collectors of a sweep, of (name, scope) each: those whose scope is "once", "config" or "run"
+ *  are called through sweep->collect. Returns how many there are, -1 with an exception. *out: the core's, to
+ * be freed by the caller when the sweep of the core was made. */
+Py_ssize_t core_collectors_make(core_sweep *sweep, PyObject *pairs, wm_collector **out);
+PyObject *core_sweep_collect(PyObject *self, PyObject *args, PyObject *keywords);
+
+/* ---- annotation.c ---- */
+
+/** Call sweep->entered wherever an annotation is entered from now on; NULL: nowhere. */
+void core_entered_call(PyObject *function, size_t config, int64_t run);
 
 /* ---- run.c ---- */
 

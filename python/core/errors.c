@@ -23,12 +23,12 @@ static void raise_error(const core_state *state, wm_status status, PyObject *mes
     Py_XDECREF(name);
 }
 
-PyObject *core_raise(const core_state *state, wm_status status, const wm_error *err) {
+static PyObject *raise_status(const core_state *state, wm_status status, const wm_error *err, bool file) {
     const char *message = err->message[0] ? err->message : wm_status_text(status);
     if (status == WM_ENOMEM) return PyErr_NoMemory();
     PyObject *text = core_text(message);
     if (!text) return NULL;
-    if (status == WM_EIO)
+    if (status == WM_EIO && file)
         raise_os(err, text);
     else if (status == WM_EINVAL || status == WM_EPARSE)
         PyErr_SetObject(PyExc_ValueError, text);
@@ -36,4 +36,12 @@ PyObject *core_raise(const core_state *state, wm_status status, const wm_error *
         raise_error(state, status, text);
     Py_DECREF(text);
     return NULL;
+}
+
+PyObject *core_raise(const core_state *state, wm_status status, const wm_error *err) {
+    return raise_status(state, status, err, false);
+}
+
+PyObject *core_raise_file(const core_state *state, wm_status status, const wm_error *err) {
+    return raise_status(state, status, err, true);
 }

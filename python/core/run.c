@@ -60,8 +60,8 @@ PyType_Spec core_step_spec = {
 
 /* ---- exceptions ---- */
 
-/* Raise what combine raised; -1 if there is something. */
-static int combine_check(core_sweep *s) {
+/* Raise what was raised where the core called back; -1 if there is something. */
+static int callback_check(core_sweep *s) {
     if (!s->raised) return 0;
     PyErr_SetObject((PyObject *)Py_TYPE(s->raised), s->raised);
     Py_CLEAR(s->raised);
@@ -111,12 +111,15 @@ static int step_check(const work *w, const wm_step *due) {
 }
 
 static int step_call(core_sweep *s, const work *w, const wm_step *due) {
-    if (combine_check(s) < 0 || step_check(w, due) < 0 || key_note(s, due) < 0) return -1;
+    if (callback_check(s) < 0 || step_check(w, due) < 0 || key_note(s, due) < 0) return -1;
     const Py_ssize_t config = (Py_ssize_t)due->config;
     PyObject *keywords = w->keywords ? PyTuple_GetItem(w->keywords, config) : NULL;
+    const bool collects = s->entered && due->first_pass && !due->warmup && due->attempt == 0;
     s->calls++;
     current = due->state;
+    if (collects) core_entered_call(s->entered, due->config, due->run);
     PyObject *result = PyObject_Call(w->function, PyTuple_GetItem(w->arguments, config), keywords);
+    if (collects) core_entered_call(NULL, 0, 0);
     current = NULL;
     if (!result) return -1;
     if (result != Py_None) s->returned = 1;
@@ -147,7 +150,7 @@ static int step_end(core_sweep *s, wm_sweep *sweep, const wm_step *due, int call
         PyErr_Restore(type, exception, traceback);
         return -1;
     }
-    if (status == WM_OK) return combine_check(s);
+    if (status == WM_OK) return callback_check(s);
     core_raise(core_state_of((PyObject *)s), status, &err);
     return -1;
 }
@@ -174,7 +177,7 @@ static int run_steps(core_sweep *s, wm_sweep *sweep, const work *w) {
         if (w->on_step && step_tell(s, w, &due) < 0) return -1;
         if (PyErr_CheckSignals() < 0) return -1;
     }
-    if (combine_check(s) < 0) return -1;
+    if (callback_check(s) < 0) return -1;
     if (err.code == WM_OK) return 0;
     core_raise(core_state_of((PyObject *)s), err.code, &err);
     return -1;

@@ -82,14 +82,15 @@ static void log_line(void *user, wm_log_level level, const char *line) {
 /* ---- the type ---- */
 
 static PyObject *session_new(PyTypeObject *type, PyObject *args, PyObject *keywords) {
-    static char *names[] = {"name",     "metrics",      "log",        "ring_marks",
-                            "by_entry", "keep_records", "keep_first", NULL};
+    static char *names[] = {"name",         "metrics",    "log",   "ring_marks",  "by_entry",
+                            "keep_records", "keep_first", "state", "nvtx_domain", NULL};
     wm_session_opts opts = WM_SESSION_OPTS_INIT;
     PyObject *log = Py_None;
     Py_ssize_t ring_marks = 0;
     int by_entry = 0, keep_records = 0, keep_first = 0;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "|$ssOnppp:Session", names, &opts.name, &opts.metrics,
-                                     &log, &ring_marks, &by_entry, &keep_records, &keep_first))
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "|$ssOnpppzz:Session", names, &opts.name, &opts.metrics,
+                                     &log, &ring_marks, &by_entry, &keep_records, &keep_first, &opts.state,
+                                     &opts.nvtx_domain))
         return NULL;
     if (log != Py_None && !PyCallable_Check(log)) {
         PyErr_Format(PyExc_TypeError, "Session: log takes a function of a level and a line, not %R",
@@ -212,9 +213,9 @@ static PyMethodDef methods[] = {
     {NULL, NULL, 0, NULL}};
 
 static PyType_Slot slots[] = {
-    {Py_tp_doc,
-     "Session(*, name='session', metrics='', log=None, ring_marks=0, by_entry=False, "
-     "keep_records=False, keep_first=False)\n--\n\nWhat is measured together. One call at a time."},
+    {Py_tp_doc, "Session(*, name='session', metrics='', log=None, ring_marks=0, by_entry=False, "
+                "keep_records=False, keep_first=False, state=None, nvtx_domain=None)\n--\n\nWhat is measured "
+                "together. One call at a time."},
     {Py_tp_new, CORE_SLOT(session_new)},
     {Py_tp_dealloc, CORE_SLOT(session_dealloc)},
     {Py_tp_traverse, CORE_SLOT(session_traverse)},

@@ -15,6 +15,19 @@ wm_sweep *core_sweep_enter(core_sweep *s) {
     return core_session_enter(s->session) ? s->handle->sweep : NULL;
 }
 
+void core_sweep_keep(core_sweep *s) {
+    PyObject *type, *value, *traceback;
+    PyErr_Fetch(&type, &value, &traceback);
+    PyErr_NormalizeException(&type, &value, &traceback);
+    if (traceback) PyException_SetTraceback(value, traceback);
+    Py_XDECREF(type);
+    Py_XDECREF(traceback);
+    if (s->raised)
+        Py_XDECREF(value);
+    else
+        s->raised = value;
+}
+
 /* ---- combine ---- */
 
 static PyObject *float_list(const double *values, size_t count) {
@@ -48,12 +61,7 @@ static double combine_kernels(void *user, const char *metric, const double *valu
     const PyGILState_STATE gil = PyGILState_Ensure();
     double value = s->raised ? NAN : combined(s->combine, metric, values, weights_ns, count);
     if (PyErr_Occurred()) {
-        PyObject *type, *traceback;
-        PyErr_Fetch(&type, &s->raised, &traceback);
-        PyErr_NormalizeException(&type, &s->raised, &traceback);
-        if (traceback) PyException_SetTraceback(s->raised, traceback);
-        Py_XDECREF(type);
-        Py_XDECREF(traceback);
+        core_sweep_keep(s);
         value = NAN;
     }
     PyGILState_Release(gil);
@@ -91,14 +99,22 @@ static const char **texts_of(PyObject *tuple, const char *what) {
     return texts;
 }
 
-static int sweep_create(core_sweep *s, const char *name, PyObject *options) {
+static int sweep_create(core_sweep *s, const char *name, PyObject *options, PyObject *pairs) {
     const char **argv = texts_of(options, "Sweep: options");
     if (!argv) return -1;
+    wm_collector *collectors = NULL;
+    const Py_ssize_t collector_count = core_collectors_make(s, pairs, &collectors);
+    if (collector_count < 0) {
+        free((void *)argv);
+        return -1;
+    }
     const int argc = (int)PyTuple_Size(options);
     wm_benchmark bench = WM_BENCHMARK_INIT;
     bench.name = name;
     bench.user = s;
     if (s->combine) bench.combine = combine_kernels;
+    bench.collectors = collectors;
+    bench.collector_count = (size_t)collector_count;
     wm_error err = WM_ERROR_INIT;
     wm_status status = WM_ENOMEM;
     s->handle = calloc(1, sizeof *s->handle);
@@ -108,6 +124,7 @@ static int sweep_create(core_sweep *s, const char *name, PyObject *options) {
         Py_END_ALLOW_THREADS;
     }
     free((void *)argv);
+    free(collectors);
     if (status == WM_OK) return 0;
     free(s->handle);
     s->handle = NULL;
@@ -115,12 +132,18 @@ static int sweep_create(core_sweep *s, const char *name, PyObject *options) {
     return -1;
 }
 
-static core_sweep *sweep_alloc(PyTypeObject *type, PyObject *session, PyObject *combine) {
+/* A function that was given, or NULL for None. */
+static PyObject *given(PyObject *object) { return object == Py_None ? NULL : Py_NewRef(object); }
+
+static core_sweep *sweep_alloc(PyTypeObject *type, PyObject *session, PyObject *const functions[3]) {
     core_sweep *s = PyObject_GC_New(core_sweep, type);
     if (!s) return NULL;
     s->session = (core_session *)Py_NewRef(session);
     s->handle = NULL;
-    s->combine = combine == Py_None ? NULL : Py_NewRef(combine);
+    s->combine = given(functions[0]);
+    s->collect = given(functions[1]);
+    s->entered = given(functions[2]);
+    s->collectors = NULL;
     s->raised = NULL;
     s->keys = PyList_New(0);
     s->calls = 0;
@@ -132,16 +155,20 @@ static core_sweep *sweep_alloc(PyTypeObject *type, PyObject *session, PyObject *
 }
 
 static PyObject *sweep_new(PyTypeObject *type, PyObject *args, PyObject *keywords) {
-    static char *names[] = {"session", "name", "options", "combine", NULL};
+    static char *names[] = {"session",    "name",    "options", "combine",
+                            "collectors", "collect", "entered", NULL};
     core_state *state = PyType_GetModuleState(type);
-    PyObject *session, *options = NULL, *combine = Py_None;
+    PyObject *session, *options = NULL, *collectors = NULL, *functions[3] = {Py_None, Py_None, Py_None};
     const char *name;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O!s|OO:Sweep", names, state->session, &session, &name,
-                                     &options, &combine))
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O!s|OOOOO:Sweep", names, state->session, &session,
+                                     &name, &options, &functions[0], &collectors, &functions[1],
+                                     &functions[2]))
         return NULL;
-    if (combine != Py_None && !PyCallable_Check(combine)) {
-        PyErr_Format(PyExc_TypeError, "Sweep: combine takes a function, not %R",
-                     (PyObject *)Py_TYPE(combine));
+    static const char *const called[] = {"combine", "collect", "entered"};
+    for (int i = 0; i < 3; i++) {
+        if (functions[i] == Py_None || PyCallable_Check(functions[i])) continue;
+        PyErr_Format(PyExc_TypeError, "Sweep: %s takes a function, not %R", called[i],
+                     (PyObject *)Py_TYPE(functions[i]));
         return NULL;
     }
     if (options && PyUnicode_Check(options)) {
@@ -149,13 +176,15 @@ static PyObject *sweep_new(PyTypeObject *type, PyObject *args, PyObject *keyword
         return NULL;
     }
     PyObject *words = options ? PySequence_Tuple(options) : PyTuple_New(0);
-    core_sweep *s = words ? sweep_alloc(type, session, combine) : NULL;
+    PyObject *pairs = !words ? NULL : collectors ? PySequence_Tuple(collectors) : PyTuple_New(0);
+    core_sweep *s = pairs ? sweep_alloc(type, session, functions) : NULL;
     if (s && !core_session_enter(s->session)) Py_CLEAR(s);
     if (s) {
-        const int status = sweep_create(s, name, words);
+        const int status = sweep_create(s, name, words, pairs);
         core_session_leave(s->session);
         if (status < 0) Py_CLEAR(s);
     }
+    Py_XDECREF(pairs);
     Py_XDECREF(words);
     return (PyObject *)s;
 }
@@ -305,6 +334,8 @@ static int sweep_traverse(PyObject *self, visitproc visit, void *arg) {
     Py_VISIT(Py_TYPE(self));
     Py_VISIT(s->session);
     Py_VISIT(s->combine);
+    Py_VISIT(s->collect);
+    Py_VISIT(s->entered);
     Py_VISIT(s->raised);
     Py_VISIT(s->keys);
     return 0;
@@ -313,6 +344,8 @@ static int sweep_traverse(PyObject *self, visitproc visit, void *arg) {
 static int sweep_clear(PyObject *self) {
     core_sweep *s = sweep_of(self);
     Py_CLEAR(s->combine);
+    Py_CLEAR(s->collect);
+    Py_CLEAR(s->entered);
     Py_CLEAR(s->raised);
     return 0;
 }
@@ -322,6 +355,7 @@ static void sweep_dealloc(PyObject *self) {
     PyObject_GC_UnTrack(self);
     drop(s);
     sweep_clear(self);
+    free(s->collectors);
     Py_CLEAR(s->keys);
     Py_CLEAR(s->session);
     core_free(self);
@@ -339,6 +373,8 @@ static PyMethodDef methods[] = {
     {"put", CORE_METHOD(sweep_put), METH_VARARGS | METH_KEYWORDS,
      "put($self, config, run, region, metric, value, unit='')\n--\n\nSay a value of a run that was "
      "measured."},
+    {"collect", CORE_METHOD(core_sweep_collect), METH_VARARGS | METH_KEYWORDS,
+     "collect($self, name, scope, config, run, region, value)\n--\n\nSay the value of a collector."},
     {"close", sweep_close, METH_NOARGS, "close($self)\n--\n\nGive back what the sweep holds of a device."},
     {NULL, NULL, 0, NULL}};
 
@@ -348,8 +384,10 @@ static PyMemberDef members[] = {
      "Whether some call returned something else than None."},
     {NULL, 0, 0, 0, NULL}};
 
-static PyType_Slot slots[] = {{Py_tp_doc, "Sweep(session, name, options=(), combine=None)\n--\n\nA function "
-                                          "of Python's that the core has called again and again."},
+static PyType_Slot slots[] = {{Py_tp_doc,
+                               "Sweep(session, name, options=(), combine=None, collectors=(), collect=None, "
+                               "entered=None)\n--\n\nA function "
+                               "of Python's that the core has called again and again."},
                               {Py_tp_new, CORE_SLOT(sweep_new)},
                               {Py_tp_dealloc, CORE_SLOT(sweep_dealloc)},
                               {Py_tp_traverse, CORE_SLOT(sweep_traverse)},

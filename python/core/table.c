@@ -66,7 +66,7 @@ static PyObject *table_read(PyObject *type, PyObject *args, PyObject *keywords) 
     status = wm_table_read(PyBytes_AsString(path), format, &made, &err);
     Py_END_ALLOW_THREADS;
     Py_DECREF(path);
-    return status == WM_OK ? core_table_new(state, made) : core_raise(state, status, &err);
+    return status == WM_OK ? core_table_new(state, made) : core_raise_file(state, status, &err);
 }
 
 static PyObject *table_write(PyObject *self, PyObject *args, PyObject *keywords) {
@@ -82,7 +82,7 @@ static PyObject *table_write(PyObject *self, PyObject *args, PyObject *keywords)
     status = wm_table_write(table_of(self), PyBytes_AsString(path), format, NULL, &err);
     Py_END_ALLOW_THREADS;
     Py_DECREF(path);
-    if (status != WM_OK) return core_raise(core_state_of(self), status, &err);
+    if (status != WM_OK) return core_raise_file(core_state_of(self), status, &err);
     Py_RETURN_NONE;
 }
 

@@ -30,6 +30,11 @@ def floats(column: Column) -> NDArray[np.float64]:
     return values
 
 
+def floats_of(values: list[Any]) -> NDArray[np.float64]:
+    """Numbers of any kind, with NaN for None."""
+    return np.array([np.nan if value is None else float(value) for value in values], np.float64)
+
+
 def ints(column: Column) -> NDArray[np.int64]:
     """A copy of a column of whole numbers, with 0 for nulls."""
     return np.array(column, dtype=np.int64)

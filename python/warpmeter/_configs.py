@@ -150,7 +150,7 @@ def core_configs(
     Numbers and texts stay as they are, all else becomes a text that is the same in every run of the
     program. Where two are equal the text of the later one gets a number; where there is no text to
     be numbered all get a parameter more, "repeat"."""
-    rows = [[_core_value(v, number) for v in config] for number, config in enumerate(configs)]
+    rows = [[core_value(v, number) for v in config] for number, config in enumerate(configs)]
     seen: dict[tuple[object, ...], int] = {}
     repeats = [_tell_apart(row, seen) for row in rows]
     if not any(repeats):
@@ -184,11 +184,12 @@ def _key(row: list[CoreValue]) -> tuple[object, ...]:
     return tuple((type(value), repr(value)) for value in row)
 
 
-def _core_value(value: object, number: int) -> CoreValue:
+def core_value(value: object, number: int) -> CoreValue:
+    """What the core holds of a value; `number` tells apart those that have no text of their own."""
     if isinstance(value, bool):
         return value
     if isinstance(value, str):
-        return _clean(str.__str__(value))
+        return clean(str.__str__(value))
     native = _number(value)
     return text_of(value, number) if native is None else native
 
@@ -245,7 +246,7 @@ class _Repr(reprlib.Repr):
 def text_of(value: object, number: int) -> str:
     """A text for an object that is the same in every run of the program: its own, if that is short
     and holds no address, else the name of its type with the configuration's number."""
-    text = _clean(_own_text(value))
+    text = clean(_own_text(value))
     if len(text) > _LONGEST or "\n" in text or _ADDRESS.search(text):
         return f"{type(value).__qualname__}:{number}"
     return text
@@ -273,5 +274,6 @@ def _shape(value: Any) -> str:
     return f"{type(value).__name__}({'x'.join(map(str, value.shape))}, {value.dtype})"
 
 
-def _clean(text: str) -> str:
+def clean(text: str) -> str:
+    """A text as the core takes it: UTF-8 without NUL."""
     return text.encode("utf-8", "backslashreplace").decode().replace("\0", "\\0")

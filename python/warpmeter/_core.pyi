@@ -17,8 +17,8 @@ _Value = bool | int | float | str | None
 
 class Error(Exception):
     """A failed call. str(e): the message. Other exceptions for failures of the core: MemoryError,
-    ValueError (WM_EINVAL, WM_EPARSE) and OSError (WM_EIO, with errno where there is one). Misuse
-    of this cover raises TypeError, ValueError or RuntimeError."""
+    ValueError (WM_EINVAL, WM_EPARSE) and, where a table is read or written, OSError (WM_EIO, with
+    errno where there is one). Misuse of this cover raises TypeError, ValueError or RuntimeError."""
 
     status: str  # "WM_ENOTFOUND"
 
@@ -132,6 +132,8 @@ class Session:
         by_entry: bool = False,
         keep_records: bool = False,
         keep_first: bool = False,
+        state: str | None = None,
+        nvtx_domain: str | None = None,
     ) -> Self: ...
     def start(self) -> None: ...
     def stop(self) -> None: ...
@@ -158,13 +160,21 @@ class Step:
 
 # metric, values and weights_ns (wm_benchmark.combine); not finite: no value
 Combine = Callable[[str, list[float], list[float]], float]
+Scope = Literal["once", "config", "run", "annotation"]  # wm_collect_scope
+Collect = Callable[[int, int, int], object]  # numbers of the collector, configuration and run
+Entered = Callable[[int, int, str, str], object]  # configuration, run, name and path
 
 @final
 class Sweep:
     """wm_sweep of one Python function. options: as on a benchmark's command line, ["--runs", "5",
     "--metrics", "time"]. `combine` is called in a step, or, for counters, when the configuration
     ends; what it raises makes the value null, and is raised by run() at the end of that step, or
-    of the next one. ValueError (what is wrong with an option), Error."""
+    of the next one. `collectors`, names with scopes, are declared (wm_collector); `collect` is
+    called when one of the scopes "once" (configuration and run are -1 then), "config" and "run" is
+    due, and `entered` before an annotation is entered, in the thread that enters it, in measured
+    runs of the first pass (not where a run is made again). What they return is dropped: collect()
+    says the values. What `collect` raises is raised by run() before the function is called; what
+    `entered` raises, by the annotation. ValueError (what is wrong with an option), Error."""
 
     def __new__(
         cls,
@@ -172,6 +182,9 @@ class Sweep:
         name: str,
         options: Sequence[str] = (),
         combine: Combine | None = None,
+        collectors: Sequence[tuple[str, Scope]] = (),
+        collect: Collect | None = None,
+        entered: Entered | None = None,
     ) -> Self: ...
     def add_config(
         self, names: Sequence[str], values: Sequence[bool | int | float | str]
@@ -205,6 +218,17 @@ class Sweep:
         unit: str = "",
     ) -> None:
         """wm_sweep_put. None, and a number that is not finite, is a null, "not-finite"."""
+    def collect(
+        self,
+        name: str,
+        scope: Scope,
+        config: int,
+        run: int,
+        region: str | None,
+        value: bool | float | str | None,
+    ) -> None:
+        """wm_sweep_collect. None is a null, "not-collected"; a number that is not finite is one,
+        too, "not-finite". What the scope has not (a run, a region) is passed over."""
     def close(self) -> None:
         """Give back what the sweep holds of a device (profiler, records), without waiting for its
         last reference: a traceback keeps those for long. run, put and plan raise RuntimeError

@@ -13,8 +13,10 @@ import numpy as np
 import pandas as pd
 
 from . import _units
-from ._columns import array, counts, mapped, numbered, numbers, objects, text, valid
+from ._columns import array, counts, floats_of, mapped, numbered, numbers, objects, text, valid
+from ._measured import collected_names
 from ._rows import Rows, choose
+from ._state import CLOCKS, STATE, THROTTLED
 from ._words import plain
 
 if TYPE_CHECKING:
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from ._collect import Collected
     from ._core import RawTable
     from ._measured import Measured
 
@@ -199,6 +202,67 @@ def _geomean(rows: Rows, values: _Floats) -> _Floats:
     return geomeans
 
 
+# ---- collectors ----
+
+
+def _collected(m: Measured, rows: Rows) -> dict[str, Any]:
+    """Of numbers the statistics over the runs, of anything else the first value; of a collector
+    that is called once its value."""
+    if not m.collected:
+        return _collected_of_file(m.results, rows)
+    assert m.samples is not None
+    samples, of = _samples(m, rows)
+    run = np.asarray(m.samples.column("run"))[samples]
+    columns: dict[str, Any] = {}
+    for each in m.collected:
+        values = _said(m, rows.only(of), each, run)
+        if each.numeric:
+            columns |= _spread(each.name, floats_of(values), of, len(rows.source))
+        else:  # a row without samples may have what was said of its configuration
+            of_rows = _said(m, rows, each, np.full(len(rows.source), -1))
+            columns[each.name] = _first(values, of.tolist(), of_rows)
+    return columns
+
+
+def _collected_of_file(table: RawTable, rows: Rows) -> dict[str, Any]:
+    """What a file of results holds of it, under the frame's names."""
+    names = collected_names(table)
+    columns: dict[str, Any] = {}
+    for name in names:
+        base, _, ending = name.rpartition("_")
+        spread = all(f"{base}_{each}" in names for each in ("avg", "std", "min", "max"))
+        shown = f"{base}_{ending.capitalize()}" if spread else name
+        columns[shown] = array(table.column(name))[rows.source]
+    return columns
+
+
+def _said(m: Measured, rows: Rows, collected: Collected, run: _Ints) -> list[Any]:
+    """What the collector said in the run of that number, for each row."""
+    configs = [m.numbers.get(key, 0) for _, key in rows.configs]
+    regions = [region for _, region in rows.annotations]
+    where = zip(rows.config.tolist(), run.tolist(), rows.annotation.tolist(), strict=True)
+    return [
+        collected.values.get(collected.place(configs[config], number, regions[annotation]))
+        for config, number, annotation in where
+    ]
+
+
+def _spread(name: str, values: _Floats, of: _Ints, rows: int) -> dict[str, _Floats]:
+    group = pd.Series(values).groupby(of)
+    columns = {"Avg": group.mean(), "Std": group.std(), "Min": group.min(), "Max": group.max()}
+    spread: dict[str, _Floats] = {}
+    for ending, column in columns.items():
+        spread[f"{name}_{ending}"] = np.asarray(column.reindex(pd.RangeIndex(rows)))
+    return spread
+
+
+def _first(values: Sequence[object], of: Sequence[int], column: list[object]) -> _Objects:
+    for row, value in zip(of, values, strict=True):
+        if column[row] is None:
+            column[row] = value
+    return objects(column)
+
+
 # ---- frames ----
 
 
@@ -213,7 +277,8 @@ def results_frame(m: Measured) -> pd.DataFrame:
     if m.normalize_against is not None and len(rows.source):
         scale = _scale(m, rows, own["AvgValue"])
         scaled = _scaled(own, scale)
-    frame = _theirs(m, rows, scaled, where) | _ours(m, rows, scaled)
+    theirs = _theirs(m, rows, scaled, where)
+    frame = theirs | {k: v for k, v in _ours(m, rows, scaled).items() if k not in theirs}
     if m.normalize_against is not None:
         frame |= {f"Raw{name}": values for name, values in own.items()}
         frame |= {"RawUnit": where["Unit"], "Unit": np.full(len(rows.source), "", dtype=object)}
@@ -231,6 +296,7 @@ def _theirs(
         **{name: statistics[name] for name in ("AvgValue", "StdDev", "MinValue", "MaxValue")},
         "NumRuns": counts(m.results, "samples")[rows.source],
         **where,
+        **_collected(m, rows),
         **{name: statistics[name] for name in ("CI95_Lower", "CI95_Upper")},
         "RelativeStdDevPct": spread,
         "StableMeasurement": _nullable_bool(m.results, "stable")[rows.source],
@@ -255,7 +321,8 @@ def _ours(m: Measured, rows: Rows, statistics: dict[str, _Floats]) -> dict[str, 
         "Timer": text(table, "timer")[rows.source],
         "PassTimeRatio": numbers(table, "pass_time_ratio")[rows.source],
         "Bound": text(table, "bound")[rows.source],
-        "Note": _notes(m)[rows.source],
+        **_state(m, rows),
+        "Note": text(table, "note")[rows.source],
         "Status": text(table, "status")[rows.source],
         "Reason": mapped(text(table, "reason"), plain)[rows.source],
     }
@@ -265,15 +332,26 @@ def _ours(m: Measured, rows: Rows, statistics: dict[str, _Floats]) -> dict[str, 
     return columns
 
 
-def _notes(m: Measured) -> _Objects:
-    notes = text(m.results, "note")
-    return mapped(notes, lambda note: "; ".join(filter(None, (note, m.note)))) if m.note else notes
+def _state(m: Measured, rows: Rows) -> dict[str, Any]:
+    """The machine's, as far as it was asked for."""
+    table = m.results
+    asked = STATE | THROTTLED if m.state else {}
+    asked = asked | (CLOCKS if m.clocks else {})
+    return {shown: _either(table, name)[rows.source] for shown, name in asked.items()}
+
+
+def _either(table: RawTable, name: str) -> NDArray[Any]:
+    """A column of texts or of numbers."""
+    known = name in table.column_names and table.column(name).type == "str"
+    return text(table, name) if known else numbers(table, name)
 
 
 def samples_frame(m: Measured) -> pd.DataFrame:
     """A row for each run and metric, in nsight-python's columns for raw values."""
     rows = choose(m)
-    values, of, run = _samples(m, rows)
+    assert m.samples is not None
+    samples, of = _samples(m, rows)
+    run = np.asarray(m.samples.column("run"))[samples]
     order = np.lexsort(
         (
             rows.metric[of],
@@ -283,19 +361,26 @@ def samples_frame(m: Measured) -> pd.DataFrame:
             rows.metric[of] >= rows.derived,
         )
     )
-    rows, values = rows.only(of[order]), values[order]
+    rows, samples, run = rows.only(of[order]), samples[order], run[order]
     labels = _labels(m, rows)
     frame = {
         "Annotation": labels["Annotation"],
-        "Value": values,
+        "Value": numbers(m.samples, "value")[samples],
         "Metric": labels["Metric"],
         **_where(m, rows),
+        **{each.name: _raw(_said(m, rows, each, run), each.numeric) for each in m.collected},
     }
-    return pd.DataFrame(frame | _parameters(m, rows, tuple(frame)))
+    state = {shown: _either(m.samples, name)[samples] for shown, name in STATE.items()}
+    more = state if m.state else {}
+    return pd.DataFrame(frame | _parameters(m, rows, (*frame, *more)) | more)
 
 
-def _samples(m: Measured, rows: Rows) -> tuple[_Floats, _Ints, _Ints]:
-    """The samples of those rows: value, number of the row, number of the run."""
+def _raw(values: list[Any], numeric: bool) -> _Floats | _Objects:
+    return floats_of(values) if numeric else objects(values)
+
+
+def _samples(m: Measured, rows: Rows) -> tuple[_Ints, _Ints]:
+    """The samples of those rows: their numbers, and the numbers of the rows."""
     assert m.samples is not None
     columns = ("region", "config_key", "metric")
     keys = {name: text(m.samples, name) for name in columns}
@@ -310,4 +395,4 @@ def _samples(m: Measured, rows: Rows) -> tuple[_Floats, _Ints, _Ints]:
     run = np.asarray(m.samples.column("run"))
     again = pd.DataFrame({"row": of, "run": run}).duplicated(keep="last")
     kept = np.flatnonzero((of >= 0) & ~np.asarray(again))
-    return numbers(m.samples, "value")[kept], of[kept], run[kept]
+    return kept, of[kept]

@@ -3,12 +3,14 @@ by results.py, _frame.py and _files.py."""
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from ._collect import Collected
     from ._core import RawTable
 
 
@@ -39,5 +41,18 @@ class Measured:
     normalize_against: str | None = None
     ranges: bool = False
     """Regions were counted whole (replay_mode="range"): the kernel is called "range"."""
-    note: str = ""
-    """Why every row deserves a second look, beside the core's notes."""
+    state: bool = False
+    """The machine's state was asked for."""
+    clocks: bool = False
+    """Clocks were to be locked."""
+    collected: Sequence[Collected] = ()
+    """What collectors said, in the order in which they were given."""
+    report: RawTable | None = None
+    """What ncu counted of the same call; None where it was not asked, or had no say."""
+
+
+def collected_names(table: RawTable) -> list[str]:
+    """The columns of a table that hold what collectors said. They lie behind the parameters."""
+    given = re.findall(r"(?:\\.|[^,\\])+", str(table.context.get("collected") or ""), re.DOTALL)
+    names = [re.sub(r"\\(.)", r"\1", name, flags=re.DOTALL) for name in given]
+    return [name for name in table.column_names if name in names]

@@ -16,6 +16,7 @@ from .exceptions import ProfilerException
 from .utils import VerbosityLevel
 
 if TYPE_CHECKING:
+    from ._settings import StateControl
     from .results import ProfileResults
     from .table import Table
 
@@ -41,12 +42,18 @@ def _default(verbosity: int) -> tuple[str, ...]:
 
 
 def _checked(metrics: str | Sequence[str]) -> tuple[str, ...]:
-    names = (metrics,) if isinstance(metrics, str) else tuple(metrics)
-    if not names:
+    given = (metrics,) if isinstance(metrics, str) else tuple(metrics)
+    if not given:
         raise ProfilerException("metrics is empty: give one name or more")
+    for each in given:
+        if not isinstance(each, str):
+            raise TypeError(f"metrics holds {each!r}: only texts are accepted")
+    names = tuple(name.strip() for name in given)
     for name in names:
-        if not isinstance(name, str):
-            raise TypeError(f"metrics holds {name!r}: only texts are accepted")
+        if name.startswith("group:"):
+            raise ProfilerException(
+                f"{name!r} is a group of metrics, which takes a decorated function: name metrics"
+            )
         if not name or "," in name or not name.isprintable():
             raise ProfilerException(
                 f"unknown metric {name!r}: a name is not empty, printable and has no comma"
@@ -94,9 +101,13 @@ class session:
         metrics: str | Sequence[str] | None = None,
         by_entry: bool = False,
         keep_records: bool = True,
+        state: StateControl = "auto",
         verbosity: VerbosityLevel = VerbosityLevel.INFO,
     ) -> None:
         self.name = name or "session"
+        if state not in ("auto", "on", "off"):
+            raise ValueError(f"state is {state!r}: 'auto', 'on' or 'off' is accepted")
+        self._state = state
         self.metrics = _default(verbosity) if metrics is None else _checked(metrics)
         by_records = TIME in self.metrics and RECORDS not in self.metrics
         self._shown = {RECORDS: TIME} if by_records else {}
@@ -109,6 +120,7 @@ class session:
                 by_entry=by_entry,
                 keep_records=keep_records,
                 keep_first=True,
+                state=state,
             )
 
     def start(self) -> None:
@@ -146,6 +158,7 @@ class session:
                 function=self.name,
                 metrics=self.metrics,
                 shown=self._shown,
+                state=self._state == "on",
             )
         )
 

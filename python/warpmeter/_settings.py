@@ -6,8 +6,9 @@ import operator
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, SupportsFloat, TypeAlias, cast
 
+from ._collect import normalised
 from .info_collector import CollectionScope, InfoCollector
 from .utils import VerbosityLevel
 
@@ -15,10 +16,13 @@ DEFAULT_METRICS = ("gpu__time_duration.sum",)
 """What is measured where nothing is asked for. Known by identity: the same names given by the
 caller are asked for."""
 
-ClockControl: TypeAlias = Literal["base", "none"]
+ClockControl: TypeAlias = Literal["base", "none"] | float
 CacheControl: TypeAlias = Literal["all", "none"]
 ReplayMode: TypeAlias = Literal["auto", "kernel", "range"]
 ThermalMode: TypeAlias = Literal["auto", "manual", "off"]
+StateControl: TypeAlias = Literal["auto", "on", "off"]
+Throttled: TypeAlias = Literal["tag", "keep", "discard"]
+Report: TypeAlias = Literal["auto", "ncu"] | None
 Order: TypeAlias = Literal["sequential", "interleaved", "random"]
 Scope: TypeAlias = Literal["process", "thread"]
 Backend: TypeAlias = Literal["auto", "cuda", "cpu"]
@@ -29,19 +33,22 @@ Derive: TypeAlias = Callable[..., Derived]
 Collector: TypeAlias = (
     InfoCollector | tuple[str, Callable[..., Any], str | CollectionScope] | Callable[..., Any]
 )
+Path: TypeAlias = str | bytes | os.PathLike[str] | os.PathLike[bytes]
 
 _HOWS = ("auto", "sum", "mean", "weighted", "max", "min", "one")
 _RUNS_MAX = 1_000_000_000  # of the core
 _LONGEST_S = 1e9
 _THERMAL = ("thermal_wait", "thermal_cont", "thermal_timeout", "thermal_device")
+_DEGREES_MAX, _DEVICE_MAX = 150, 1023  # of the core
+_LOWEST_HZ, _HIGHEST_HZ = 1e6, 1e11  # a number of MHz is below, and no clock is above
 
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
     """The arguments of analyze.kernel. Times are in seconds, ratios are shares of 1.
 
-    Making one raises ValueError or TypeError for what is not accepted, NotImplementedError for what
-    is asked for and is not there yet, OSError where the folder of output_prefix cannot be made."""
+    Making one raises ValueError or TypeError for what is not accepted, ProfilerException for names
+    of collectors that are taken, OSError where the folder of output_prefix cannot be made."""
 
     configs: Iterable[Any] | None
     runs: int
@@ -56,10 +63,10 @@ class Settings:
     thermal_mode: ThermalMode
     thermal_wait: int | None
     thermal_cont: int | None
-    thermal_timeout: int | None
+    thermal_timeout: float | None
     thermal_device: int | None
     combine_kernel_metrics: Combine
-    output_prefix: str | os.PathLike[str] | None
+    output_prefix: Path | None
     output_csv: bool
     info_collectors: Sequence[Collector] | None
     counter_runs: int | None
@@ -70,6 +77,11 @@ class Settings:
     scope: Scope
     warmup: int
     backend: Backend
+    state: StateControl
+    throttled: Throttled
+    report: Report
+    nvtx_domain: str = "warpmeter"
+    """Under which other tools see the annotations."""
 
     def __post_init__(self) -> None:
         self._normalise()
@@ -78,10 +90,11 @@ class Settings:
         _check_combine(self.combine_kernel_metrics)
         _check_callable("derive_metric", self.derive_metric)
         _check_text("normalize_against", self.normalize_against)
+        self._check_clock()
         self._check_thermal()
-        self._refuse_what_is_to_come()
+        self._check_report()
         if self.output_prefix is not None:
-            os.makedirs(os.path.dirname(self.output_prefix) or ".", exist_ok=True)
+            os.makedirs(os.path.dirname(self.prefix) or ".", exist_ok=True)
 
     @property
     def silent(self) -> bool:
@@ -92,6 +105,22 @@ class Settings:
         """Whether the number of runs is found while running."""
         return any(x is not None for x in (self.min_time, self.max_noise, self.target_ci))
 
+    @property
+    def prefix(self) -> str:
+        """output_prefix, or ""."""
+        return "" if self.output_prefix is None else os.fsdecode(self.output_prefix)
+
+    @property
+    def collectors(self) -> Sequence[InfoCollector]:
+        """info_collectors, each as an InfoCollector."""
+        return cast("Sequence[InfoCollector]", self.info_collectors)
+
+    @property
+    def controls_heat(self) -> bool:
+        """Whether control of temperatures was asked for, not merely left as it is."""
+        given = any(getattr(self, name) is not None for name in _THERMAL)
+        return self.thermal_mode == "manual" or (given and self.thermal_mode != "off")
+
     def _normalise(self) -> None:
         if self.metrics is not DEFAULT_METRICS:
             self._set("metrics", tuple(m.strip() for m in _texts("metrics", self.metrics)))
@@ -99,7 +128,8 @@ class Settings:
             ignored = _texts("ignore_kernel_list", self.ignore_kernel_list)
             self._set("ignore_kernel_list", ignored)
         if self.output_prefix is not None:
-            self._set("output_prefix", os.fspath(self.output_prefix))
+            self._set("output_prefix", os.fsdecode(self.output_prefix))
+        self._set("info_collectors", normalised(self.info_collectors or ()))
         if isinstance(self.configs, Iterator):
             self._set("configs", list(self.configs))
 
@@ -108,13 +138,15 @@ class Settings:
 
     def _check_choices(self) -> None:
         choices = {
-            "clock_control": ("base", "none"),
             "cache_control": ("all", "none"),
             "replay_mode": ("auto", "kernel", "range"),
             "thermal_mode": ("auto", "manual", "off"),
             "order": ("sequential", "interleaved", "random"),
             "scope": ("process", "thread"),
             "backend": ("auto", "cuda", "cpu"),
+            "state": ("auto", "on", "off"),
+            "throttled": ("tag", "keep", "discard"),
+            "report": (None, "auto", "ncu"),
         }
         for name, accepted in choices.items():
             if getattr(self, name) not in accepted:
@@ -131,27 +163,45 @@ class Settings:
             if value is not None:
                 self._set(name, _positive(name, value, most))
 
+    def _check_clock(self) -> None:
+        hz = self.clock_control
+        if isinstance(hz, str) and hz in ("base", "none"):
+            return
+        accepted = "'base', 'none' or a frequency in Hz, such as 1.41e9,"
+        if isinstance(hz, str | bool) or not isinstance(hz, SupportsFloat):
+            raise ValueError(_refusal("clock_control", hz, accepted))
+        self._set("clock_control", float(hz))
+        if not _LOWEST_HZ <= float(hz) <= _HIGHEST_HZ:
+            raise ValueError(_refusal("clock_control", hz, accepted))
+
     def _check_thermal(self) -> None:
         wait, cont = self.thermal_wait, self.thermal_cont
         if wait is not None and cont is not None and cont <= wait:
             raise ValueError(
                 f"thermal_cont is {cont}: it must be above thermal_wait, which is {wait}"
             )
+        for name, least, most in (
+            ("thermal_wait", 0, _DEGREES_MAX - 1),
+            ("thermal_cont", 1, _DEGREES_MAX),
+            ("thermal_device", 0, _DEVICE_MAX),
+        ):
+            value = getattr(self, name)
+            if value is not None:
+                self._set(name, _whole(name, value, least, most))
+        if self.thermal_timeout is not None:
+            timeout = _positive("thermal_timeout", self.thermal_timeout, _LONGEST_S)
+            self._set("thermal_timeout", timeout)
 
-    def _refuse_what_is_to_come(self) -> None:
-        given = [name for name in _THERMAL if getattr(self, name) is not None]
-        if self.thermal_mode == "manual" or (given and self.thermal_mode != "off"):
-            asked = given[0] if given else "thermal_mode='manual'"
-            raise NotImplementedError(f"{asked}: temperatures are not controlled yet; leave it out")
-        if self.info_collectors:
-            raise NotImplementedError("info_collectors: they are not called yet; leave them out")
+    def _check_report(self) -> None:
+        if self.report == "ncu" and self.output_prefix is None:
+            raise ValueError("report='ncu' writes files: output_prefix says where")
 
 
 def _refusal(name: str, value: object, accepted: str) -> str:
     return f"{name} is {value!r}: {accepted} is accepted"
 
 
-def _either(choices: Sequence[str]) -> str:
+def _either(choices: Sequence[str | None]) -> str:
     *first, last = map(repr, choices)
     return f"{', '.join(first)} or {last}"
 

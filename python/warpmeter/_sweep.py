@@ -2,31 +2,31 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import re
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from . import _core, _runs
 from ._backend import Choice, choose
+from ._collect import Collecting, core_names, for_core, scope_of
 from ._combine import Fold, Target, option
 from ._configs import Parameters, core_configs, name_of
 from ._derive import Derived, check_arity, derive
 from ._measured import Measured
-from ._settings import Settings
+from ._settings import ClockControl, Settings
 from ._words import plain
-from .exceptions import ProfilerException
+from .exceptions import ProfilerException, ThermalControlError
 from .utils import VerbosityLevel
 
 if TYPE_CHECKING:
     from ._core import RawTable, Step
 
 Function = Callable[..., object]
-
-UNLOCKED = "clock_control='base': warpmeter does not lock clocks, so they were free to change"
 
 
 @dataclass(frozen=True)
@@ -38,6 +38,8 @@ class Outcome:
     """Some call of the function returned something."""
     several_kernels: dict[str, str]
     """The kernels of regions that have no value because there were several, by region."""
+    warnings: tuple[str, ...]
+    """RuntimeWarnings of the measurement."""
 
 
 class Call:
@@ -63,10 +65,12 @@ class Call:
         self._choice = choose(settings)
         how = settings.combine_kernel_metrics
         self._fold = Fold(how) if callable(how) else None
+        self._collecting = Collecting(settings.collectors, configs)
+        self._said: list[str] = []
         try:
             self._prepare()
         except (_core.Error, ValueError) as error:
-            raise ProfilerException(plain(error)) from error
+            raise _explained(error) from error
         self._read = tuple(map(str, self._plan.column("metric").to_list()))
         if settings.derive_metric is not None:
             read = [self._choice.shown.get(name, name) for name in self._read]
@@ -74,10 +78,21 @@ class Call:
 
     def _prepare(self) -> None:
         on_gpu = self._choice.backend == "cuda"
-        log = functools.partial(_log, self._settings)  # knows nothing that holds the session
-        self._session = _core.Session(log=log, keep_records=on_gpu)
+        log = functools.partial(_log, self._settings, self._said)  # holds nothing of the session
+        domain = self._settings.nvtx_domain
+        self._session = _core.Session(log=log, keep_records=on_gpu, nvtx_domain=domain)
         options = core_options(self._settings, self._choice)
-        self._sweep = _core.Sweep(self._session, self._name, options, self._fold)
+        collecting = self._collecting
+        self._names = core_names(collecting.collected, self._session, self._parameters.names)
+        self._sweep = _core.Sweep(
+            self._session,
+            self._name,
+            options,
+            self._fold,
+            [(self._names[each.name], scope_of(each)) for each in collecting.collected.values()],
+            collecting.due,
+            collecting.entered if collecting.of_annotations else None,
+        )
         for names, values in core_configs(self._parameters.names, self._configs):
             self._sweep.add_config(names, values)
         self._plan = self._sweep.plan()
@@ -92,7 +107,10 @@ class Call:
         """Measure. What the function raises, or another that the caller gave, is raised;
         measured_so_far() has what was measured until then."""
         self._announce()
-        self._step_through()
+        try:
+            self._step_through()
+        finally:
+            self._hand_over()
         self._announce_more()
         if self._fold:
             self._fold.put(
@@ -100,7 +118,15 @@ class Call:
             )
             self._fold = None
         measured = self.measured(self._derive())
-        return Outcome(measured, self._sweep.returned, several_kernels(measured))
+        warnings = tuple(self.warnings())
+        return Outcome(measured, self._sweep.returned, several_kernels(measured), warnings)
+
+    def warnings(self) -> Iterator[str]:
+        """What is to be said of the measurement, after it."""
+        how = self._settings.clock_control
+        for why in self._said:
+            yield f"clock_control={how!r}: clocks were free to change, as they are not held: {why}"
+        yield from self._collecting.failures
 
     def close(self) -> None:
         """Give back what is held of a device."""
@@ -122,12 +148,21 @@ class Call:
         except _core.Error as error:
             if error.__traceback__ and error.__traceback__.tb_next:  # the function's own
                 raise
-            busy = error.status == "WM_EBUSY"
-            raise ProfilerException(self._busy() if busy else plain(error)) from error
+            if error.status == "WM_EBUSY":
+                raise ProfilerException(self._busy()) from error
+            raise _explained(error) from error
         finally:
             _runs.end()
             if progress:
                 progress.end()
+
+    def _hand_over(self) -> None:
+        """Let the core's tables have what collectors said."""
+        for each in self._collecting.collected.values():
+            name, scope = self._names[each.name], scope_of(each)
+            for (config, run, region), value in for_core(each):
+                with contextlib.suppress(_core.Error):  # of a run or region that was not kept
+                    self._sweep.collect(name, scope, config, run, region or None, value)
 
     def _target(self) -> Target:
         keys = enumerate(self._sweep.config_keys())
@@ -168,7 +203,9 @@ class Call:
             frozenset(derived.unitless),
             self._settings.normalize_against,
             self._choice.replay == "range",
-            UNLOCKED if self._settings.clock_control == "base" else "",
+            state=self._settings.state == "on",
+            clocks=self._settings.clock_control != "none",
+            collected=list(self._collecting.collected.values()),
         )
 
     def _numbers(self, results: RawTable) -> dict[str, int]:
@@ -217,7 +254,13 @@ class Call:
         print(f"warpmeter: {self._name}: {_count(added, 'call')} more than planned, for counters")
 
 
-def _log(settings: Settings, level: int, line: str) -> None:
+_UNLOCKED = "clocks are not held: "
+
+
+def _log(settings: Settings, said: list[str], level: int, line: str) -> None:
+    if line.startswith(_UNLOCKED):
+        said.append(plain(line.removeprefix(_UNLOCKED)))
+        return
     if settings.silent:
         return
     if level <= 1:
@@ -225,6 +268,12 @@ def _log(settings: Settings, level: int, line: str) -> None:
         print(f"warpmeter: {kind}: {plain(line)}", file=sys.stderr)
     elif settings.verbosity >= VerbosityLevel.DEBUG:
         print(f"warpmeter: {plain(line)}")
+
+
+def _explained(error: Exception) -> Exception:
+    """A failure of the core as the package's own exception."""
+    text = plain(error)
+    return (ThermalControlError if text.startswith("thermal_") else ProfilerException)(text)
 
 
 def _next_run(_: Step) -> None:
@@ -252,6 +301,10 @@ def core_options(settings: Settings, choice: Choice) -> list[str]:
         "combine": option(settings, choice),
         "ignore-kernels": ",".join(map(_pattern, settings.ignore_kernel_list or ())) or None,
         "normalize-against": settings.normalize_against or None,
+        "state": settings.state,
+        "throttled": settings.throttled,
+        "lock-clocks": _clocks(settings.clock_control),
+        **_thermal_options(settings),
         **_runs_options(settings),
     }
     return [f"--{name}={value}" for name, value in given.items() if value is not None]
@@ -268,6 +321,33 @@ def _runs_options(settings: Settings) -> dict[str, str | None]:
         "max-noise": _ratio(settings.max_noise),
         "target-ci": _ratio(settings.target_ci),
     }
+
+
+_WAIT, _CONT, _HOTTEST = 10, 20, 150  # degrees: the core's defaults, and its limit
+
+
+def _thermal_options(settings: Settings) -> dict[str, str | None]:
+    """Of two thresholds of which one is given the other makes way."""
+    wait, cont = settings.thermal_wait, settings.thermal_cont
+    if wait is not None and cont is None and wait >= _CONT:
+        cont = min(wait + _CONT - _WAIT, _HOTTEST)
+    elif cont is not None and wait is None and cont <= _WAIT:
+        wait = cont - 1
+    seconds = settings.thermal_timeout
+    return {
+        "thermal": settings.thermal_mode,
+        "thermal-wait": None if wait is None else str(wait),
+        "thermal-cont": None if cont is None else str(cont),
+        "thermal-timeout": None if seconds is None else f"{max(1, round(seconds * 1e9))}ns",
+        "thermal-device": None if settings.thermal_device is None else str(settings.thermal_device),
+    }
+
+
+def _clocks(control: ClockControl) -> str | None:
+    """Where clocks cannot be held the call goes on without."""
+    if control == "none":
+        return None
+    return f"try:{control if isinstance(control, str) else f'{control / 1e6!r}MHz'}"
 
 
 def _ratio(value: float | None) -> str | None:

@@ -8,13 +8,17 @@ _ARGUMENTS = {
     "--combine": "combine_kernel_metrics",
     "--ignore-kernels": "ignore_kernel_list",
     "--list-metrics": "warpmeter.metrics()",
+    "--lock-clocks": "clock_control",
+    "--thermal": "thermal_mode",
     "--replay": "replay_mode",
 }
 
 
 def plain(said: object) -> str:
-    """What the core says, with the names of arguments for its options."""
-    return re.sub(r"--[a-z]+(?:-[a-z]+)*", lambda m: _argument(m[0]), str(said))
+    """What the core says, with the names of arguments for its options, and of functions for its
+    own."""
+    text = re.sub(r"\bwm_(record|skip|add_flops|add_bytes|add_items)\b", r"\1", str(said))
+    return re.sub(r"--[a-z]+(?:-[a-z]+)*", lambda m: _argument(m[0]), text)
 
 
 def _argument(option: str) -> str:

@@ -12,6 +12,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal, NoReturn, TypeAlias, overload
 
+from ._collect import check_names
 from ._configs import Parameters, bind, name_of
 from ._files import write_csv
 from ._measured import Measured
@@ -24,10 +25,14 @@ from ._settings import (
     Combine,
     Derive,
     Order,
+    Path,
     ReplayMode,
+    Report,
     Scope,
     Settings,
+    StateControl,
     ThermalMode,
+    Throttled,
 )
 from ._sweep import Call, Function, Outcome
 from .exceptions import ProfilerException, SeveralKernelsError
@@ -60,10 +65,10 @@ def kernel(
     thermal_mode: ThermalMode = "auto",
     thermal_wait: int | None = None,
     thermal_cont: int | None = None,
-    thermal_timeout: int | None = None,
+    thermal_timeout: float | None = None,
     thermal_device: int | None = None,
     combine_kernel_metrics: Combine = None,
-    output_prefix: str | os.PathLike[str] | None = None,
+    output_prefix: Path | None = None,
     output_csv: bool = False,
     info_collectors: Sequence[Collector] | None = None,
     counter_runs: int | None = None,
@@ -74,6 +79,9 @@ def kernel(
     scope: Scope = "process",
     warmup: int = 0,
     backend: Backend = "auto",
+    state: StateControl = "auto",
+    throttled: Throttled = "tag",
+    report: Report = None,
 ) -> Callable[[Function], Profiled]: ...
 def kernel(
     _func: Function | None = None,
@@ -91,10 +99,10 @@ def kernel(
     thermal_mode: ThermalMode = "auto",
     thermal_wait: int | None = None,
     thermal_cont: int | None = None,
-    thermal_timeout: int | None = None,
+    thermal_timeout: float | None = None,
     thermal_device: int | None = None,
     combine_kernel_metrics: Combine = None,
-    output_prefix: str | os.PathLike[str] | None = None,
+    output_prefix: Path | None = None,
     output_csv: bool = False,
     info_collectors: Sequence[Collector] | None = None,
     counter_runs: int | None = None,
@@ -105,6 +113,9 @@ def kernel(
     scope: Scope = "process",
     warmup: int = 0,
     backend: Backend = "auto",
+    state: StateControl = "auto",
+    throttled: Throttled = "tag",
+    report: Report = None,
 ) -> Profiled | Callable[[Function], Profiled]:
     """Decorate a function so that calling it measures it, with or without parentheses.
 
@@ -125,15 +136,21 @@ def kernel(
     metrics: names of metrics, or group:NAME. Without them the time of kernels [ns], which is "time"
         where there is no GPU.
     ignore_kernel_list: kernels to leave out, by their own names without types and parameters.
-    clock_control: "base" completes with a RuntimeWarning, since clocks are not locked.
+    clock_control: hold the clocks of the GPU meanwhile: "base", or a frequency in Hz, such as
+        1.41e9. Where that cannot be, for want of a right for instance, the call completes with a
+        RuntimeWarning, and the rows say why. "none" leaves them.
     cache_control: "all" evicts the caches before each kernel in a region, and those of the CPU
         before each run where it is measured; "none" leaves them.
     replay_mode: how counters that take several passes are read. "auto": the function is called
         again for each pass where that is cheaper; INFO says how many calls that adds, and for times
         it is none. "kernel": the driver runs each kernel again, and no calls are added. "range": a
         region is counted as a whole.
-    thermal_mode, thermal_wait, thermal_cont, thermal_timeout, thermal_device: temperatures are not
-        controlled yet; "auto" and "off" measure without.
+    thermal_mode: "auto" and "manual" let the GPU cool down between runs when it is within
+        thermal_wait degrees (10) of the temperature at which it slows down, until thermal_cont
+        degrees (20) are left; "auto" finds out how many have to be. "off" does not look.
+    thermal_timeout: wait so many seconds at a time (180), then raise CoolingTimeoutError with the
+        results so far.
+    thermal_device: number of the GPU to look at, as CUDA counts them; the one in use else.
     combine_kernel_metrics: what several kernels of a region make. None: an error, after all was
         measured. "auto": what each metric's kind says: times and bytes add up, rates and
         percentages are weighted. A dict gives "sum", "mean", "weighted", "max", "min" or "one" by
@@ -143,7 +160,9 @@ def kernel(
     output_csv: write <prefix>profiled_data-<function>-<id>.csv, a row for each run and metric, and
         <prefix>processed_data-<function>-<id>.csv, the rows of to_dataframe(). Without a prefix in
         a new folder for temporary files.
-    info_collectors: not yet.
+    info_collectors: functions whose values become columns: those that experimental.collect marks,
+        (name, function, scope) or InfoCollector. What raises has no value, and there is one
+        RuntimeWarning.
     counter_runs: read counters in so many runs at most.
     order: "sequential", "interleaved" or "random": how runs of configurations follow one another.
     min_time, max_noise, target_ci: run until the measured time adds up to so many seconds; until
@@ -153,6 +172,13 @@ def kernel(
         region that is open; "thread": they do not.
     warmup: calls of each configuration before those that are measured.
     backend: "cuda", "cpu", or "auto": CUDA where there is a device.
+    state: read clocks, temperature, power and throttling beside each run: "auto" where it costs
+        less than 1 %, for the tables; "on" always, and as columns of to_dataframe(); "off".
+    throttled: of runs in which a clock was held down by heat or power, "tag" says so in Note,
+        "keep" does not, and "discard" runs them again.
+    report: "ncu" runs the program once more under Nsight Compute for this call, keeps
+        <prefix>ncu-output-<function>-<id>.ncu-rep and .log, and results.report has what it says.
+        "auto" does so where ncu is there. Both need output_prefix.
 
     Raises ValueError or TypeError here for arguments that are not accepted. A call raises
     ProfilerException where it cannot be measured so (configurations that do not fit, metrics that
@@ -188,9 +214,19 @@ def kernel(
         scope=scope,
         warmup=warmup,
         backend=backend,
+        state=state,
+        throttled=throttled,
+        report=report,
     )
+    return decorated(_func, settings)
+
+
+def decorated(
+    function: Function | None, settings: Settings
+) -> Profiled | Callable[[Function], Profiled]:
+    """What `kernel` returns: with a function it decorates that."""
     decorate = functools.partial(_decorate, settings=settings)
-    return decorate if _func is None else decorate(_func)
+    return decorate if function is None else decorate(function)
 
 
 def _decorate(function: Function, *, settings: Settings) -> Profiled:
@@ -202,6 +238,7 @@ def _decorate(function: Function, *, settings: Settings) -> Profiled:
             " async, or a generator): decorate a function that runs it, as with asyncio.run"
         )
     parameters = Parameters.of(function)
+    check_names(settings.collectors, parameters)
     files = _Files(settings)
 
     @functools.wraps(function)
@@ -241,6 +278,8 @@ def _run(call: Call) -> Outcome:
         try:
             return call.run()
         except BaseException as error:
+            for text in call.warnings():
+                warnings.warn(text, RuntimeWarning, stacklevel=3)
             measured = call.measured_so_far()
             if measured is not None:
                 _attach(ProfileResults(measured), error)
@@ -257,8 +296,8 @@ def _attach(results: ProfileResults, error: BaseException) -> None:
 
 def _warnings(settings: Settings, outcome: Outcome) -> Iterator[tuple[type[Warning], str]]:
     measured = outcome.measured
-    if measured.note:
-        yield RuntimeWarning, measured.note
+    for text in outcome.warnings:
+        yield RuntimeWarning, text
     if outcome.returned:
         text = f"{measured.function} returned something, which is dropped: what was measured is"
         yield RuntimeWarning, f"{text} returned instead"
@@ -287,10 +326,10 @@ class _Files:
     def write(self, measured: Measured) -> None:
         if not self._settings.output_csv:
             return
-        prefix = self._settings.output_prefix
-        if prefix is None:
+        prefix = self._settings.prefix
+        if self._settings.output_prefix is None:
             prefix = os.path.join(tempfile.mkdtemp(prefix="warpmeter_"), "")
-        paths = write_csv(measured, os.fspath(prefix), next(self._numbers))
+        paths = write_csv(measured, prefix, next(self._numbers))
         if not self._settings.silent:
             print(f"warpmeter: wrote {' and '.join(map(str, paths))}")
 

@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING, NoReturn, final
 
 from . import _core
-from ._measured import Measured
+from ._measured import Measured, collected_names
 from .table import Table, need_pandas
 
 if TYPE_CHECKING:
@@ -126,12 +126,12 @@ def _read_kind(path: _Path | None, kind: str) -> _core.RawTable | None:
 def _measured(
     raw: _core.RawTable, samples: _core.RawTable | None, kernels: _core.RawTable | None
 ) -> Measured:
-    names = raw.column_names
+    names, collected = raw.column_names, collected_names(raw)
     benchmarks = raw.column("benchmark")
     return Measured(
         results=raw,
         samples=samples,
         kernels=kernels,
         function=str(benchmarks[0]) if raw.num_rows else "",
-        parameters=names[names.index("config_key") + 1 :],
+        parameters=[n for n in names[names.index("config_key") + 1 :] if n not in collected],
     )

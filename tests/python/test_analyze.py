@@ -17,6 +17,7 @@ import pytest
 
 import warpmeter
 from warpmeter import VerbosityLevel, _core, analyze, annotate
+from warpmeter._state import STATE
 from warpmeter.exceptions import ProfilerException
 
 pytestmark = pytest.mark.usefixtures("on_cpu")
@@ -486,16 +487,35 @@ def test_defaults_warn_of_nothing():
     assert warned(cpu(runs=2)(lambda: None)) == []
 
 
-def test_clocks_are_not_locked_and_the_rows_say_so():
+@pytest.mark.parametrize("clock", ["base", 1.41e9])
+def test_clocks_that_cannot_be_held_are_told_of_once_and_in_the_rows(clock, capfd):
     found = []
-    ((category, text, _),) = warned(
-        lambda: found.append(cpu(clock_control="base", configs=[1, 2])(lambda n: None)())
+    ((category, text, file),) = warned(
+        lambda: found.append(cpu(clock_control=clock, configs=[1, 2])(lambda n: None)())
     )
-    assert category is RuntimeWarning
-    assert "does not lock clocks" in text
-    assert all("does not lock clocks" in note for (note,) in rows(found[0], "Note"))
+    assert (category, file) == (RuntimeWarning, __file__)
+    assert text.startswith(f"clock_control={clock!r}: clocks were free to change")
+    assert all("clocks were not held: " in note for (note,) in rows(found[0], "Note"))
     assert [run for (run,) in rows(found[0], "NumRuns")] == [1, 1]
+    assert found[0].to_dataframe()["ClockRequested"].isna().all()
     assert rows(cpu()(lambda: None)(), "Note") == [("",)]
+    assert "not held" not in capfd.readouterr().err
+
+
+def test_the_state_is_in_the_frame_where_it_was_asked_for(record):
+    def state(**arguments):
+        frame = cpu(configs=[1], **arguments)(record)().to_dataframe()
+        return [name for name in frame if name.startswith(("GPU", "CPU", "Throttled"))]
+
+    assert state() == state(state="off") == state(state="auto") == ["GPU"]
+    assert state(state="on") == ["GPU", *STATE, "Throttled"]
+
+
+def test_raw_values_have_the_state_behind_the_parameters(tmp_path, record):
+    cpu(configs=[1], state="on", output_csv=True, output_prefix=f"{tmp_path}/")(record)()
+    with open(tmp_path / "profiled_data-function-0.csv", encoding="utf-8") as file:
+        names = file.readline().strip().split(",")
+    assert names[names.index("n") :] == ["n", *STATE]
 
 
 # ---- what is said ----

@@ -2,11 +2,12 @@
 
 import inspect
 import os
+from pathlib import PurePath
 
 import numpy as np
 import pytest
 
-from warpmeter import InfoCollector, VerbosityLevel, experimental
+from warpmeter import VerbosityLevel
 from warpmeter._backend import Choice
 from warpmeter._settings import Settings
 from warpmeter._sweep import core_options
@@ -32,6 +33,8 @@ def refused(error, **given):
         "order",
         "scope",
         "backend",
+        "state",
+        "throttled",
     ],
 )
 @pytest.mark.parametrize("value", ["boost", "", None, 1, ["base"]])
@@ -42,10 +45,12 @@ def test_other_choices_are_refused(name, value):
 @pytest.mark.parametrize(
     ("name", "values"),
     [
-        ("clock_control", ["base", "none"]),
+        ("clock_control", ["base", "none", 1.41e9, 1_410_000_000]),
         ("cache_control", ["all", "none"]),
         ("replay_mode", ["auto", "kernel", "range"]),
-        ("thermal_mode", ["auto", "off"]),
+        ("thermal_mode", ["auto", "manual", "off"]),
+        ("state", ["auto", "on", "off"]),
+        ("throttled", ["tag", "keep", "discard"]),
         ("order", ["sequential", "interleaved", "random"]),
         ("scope", ["process", "thread"]),
         ("backend", ["auto", "cuda", "cpu"]),
@@ -133,38 +138,98 @@ def test_cooling_ends_above_where_it_begins(wait, cont):
     refused(ValueError, thermal_wait=wait, thermal_cont=cont)
 
 
+def options(**given):
+    """The core's options for arguments of kernel."""
+    signature = inspect.signature(kernel)
+    arguments = {p.name: p.default for p in signature.parameters.values() if p.name != "_func"}
+    settings = Settings(**arguments | given)
+    pairs = (each.split("=", 1) for each in core_options(settings, Choice("cpu", (), ())))
+    return {name.removeprefix("--"): value for name, value in pairs}
+
+
+def thermal(**given):
+    found = options(**given)
+    return {name: value for name, value in found.items() if name.startswith("thermal")}
+
+
+def test_temperatures_are_controlled_as_it_is_asked_for():
+    assert thermal() == {"thermal": "auto"}
+    assert thermal(thermal_mode="off", thermal_device=3)["thermal"] == "off"
+    assert thermal(
+        thermal_mode="manual",
+        thermal_wait=5,
+        thermal_cont=np.int64(25),
+        thermal_timeout=0.5,
+        thermal_device=1,
+    ) == {
+        "thermal": "manual",
+        "thermal-wait": "5",
+        "thermal-cont": "25",
+        "thermal-timeout": "500000000ns",
+        "thermal-device": "1",
+    }
+
+
+def test_of_two_thresholds_the_one_that_is_not_given_makes_way():
+    assert thermal(thermal_wait=19) == {"thermal": "auto", "thermal-wait": "19"}
+    assert thermal(thermal_wait=20)["thermal-cont"] == "30"
+    assert thermal(thermal_wait=149)["thermal-cont"] == "150"
+    assert thermal(thermal_cont=11) == {"thermal": "auto", "thermal-cont": "11"}
+    assert thermal(thermal_cont=10)["thermal-wait"] == "9"
+    assert thermal(thermal_cont=1)["thermal-wait"] == "0"
+
+
 @pytest.mark.parametrize(
-    "given",
+    ("name", "value", "error"),
     [
-        {"thermal_mode": "manual"},
-        {"thermal_wait": 5},
-        {"thermal_cont": 25},
-        {"thermal_timeout": 60},
-        {"thermal_device": 0},
-        {"thermal_wait": 10, "thermal_cont": 20, "thermal_mode": "manual"},
+        ("thermal_wait", -1, ValueError),
+        ("thermal_wait", 150, ValueError),
+        ("thermal_wait", 1.5, TypeError),
+        ("thermal_cont", 0, ValueError),
+        ("thermal_cont", "20", TypeError),
+        ("thermal_timeout", 0, ValueError),
+        ("thermal_timeout", "long", TypeError),
+        ("thermal_device", -1, ValueError),
     ],
 )
-def test_temperatures_are_not_controlled_yet(given):
-    with pytest.raises(NotImplementedError, match="temperatures"):
-        kernel(**given)
+def test_what_is_no_temperature_time_or_device_is_refused(name, value, error):
+    refused(error, **{name: value})
 
 
-def test_without_control_thresholds_of_temperatures_do_not_matter():
-    assert kernel(thermal_mode="off", thermal_wait=1, thermal_cont=2)(lambda: None)
+def test_clocks_are_held_where_it_is_asked_for_and_permitted():
+    assert "lock-clocks" not in options()
+    assert options(clock_control="base")["lock-clocks"] == "try:base"
+    assert options(clock_control=1.41e9)["lock-clocks"] == "try:1410.0MHz"
+    assert options(clock_control=1_410_000_000)["lock-clocks"] == "try:1410.0MHz"
+    assert options(clock_control=np.float32(2**30))["lock-clocks"] == "try:1073.741824MHz"
 
 
-def test_collectors_are_made_but_not_called_yet():
-    @experimental.collect(scope="run")
-    def temperature():
-        return 40
+@pytest.mark.parametrize("value", [1410, 0, -1e9, 1e12, float("nan"), True, "1410MHz", None])
+def test_a_clock_is_a_frequency_in_hertz(value):
+    with pytest.raises(ValueError, match=r"clock_control is .* Hz"):
+        kernel(clock_control=value)
 
-    for collector in (
-        temperature,
-        ("name", temperature, "once"),
-        InfoCollector("name", temperature, "once"),
-    ):
-        with pytest.raises(NotImplementedError, match="info_collectors"):
-            kernel(info_collectors=[collector])
+
+def test_the_state_is_the_cores_to_read():
+    assert options()["state"] == "auto"
+    assert options()["throttled"] == "tag"
+    assert options(state="on", throttled="discard")["throttled"] == "discard"
+
+
+@pytest.mark.parametrize("prefix", [b"x/y_", "x/y_", PurePath("x/y_")])
+def test_the_prefix_is_a_path_of_any_kind(prefix, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    kernel(output_prefix=prefix)
+    assert (tmp_path / "x").is_dir()
+    assert options(output_prefix=prefix)
+
+
+def test_a_report_goes_where_the_prefix_says(tmp_path):
+    with pytest.raises(ValueError, match="output_prefix"):
+        kernel(report="ncu")
+    assert kernel(report="ncu", output_prefix=f"{tmp_path}/")
+    assert kernel(report="auto")
+    refused(ValueError, report="nsys")
 
 
 def test_plots_are_not_there_yet():
