@@ -83,7 +83,9 @@ WM_API const char *wm_version(void);
     X(EBUSY, -8, "in use by somebody else")                                                                  \
     X(EPARSE, -9, "text that could not be understood")                                                       \
     X(EEMPTY, -10, "nothing was measured")                                                                   \
-    X(EFAILED, -11, "a configuration failed")
+    X(EFAILED, -11, "a configuration failed")                                                                \
+    X(EHOT, -12, "the device did not cool down in time")                                                     \
+    X(EINTERRUPTED, -13, "interrupted")
 
 typedef enum wm_status {
 #define WM_STATUS_ENUM(name, value, text) WM_##name = (value),
@@ -587,8 +589,9 @@ typedef struct wm_step {
  *  *step starts from WM_STEP_INIT and can be used again.
  *  Returns  true: run the function, then call wm_sweep_done. false: the sweep is
  *           over; err->code is WM_OK, or the failure that ended it early: WM_EBUSY
- *           (a session is active), WM_ENOMEM, or one of wm_sweep_plan's. WM_ESTATE
- *           (a step is at hand) and WM_EINVAL (*step) end nothing. */
+ *           (a session is active), WM_ENOMEM, WM_EINTERRUPTED (wm_sweep_on_wait), or
+ *           one of wm_sweep_plan's. WM_ESTATE (a step is at hand) and WM_EINVAL (*step)
+ *           end nothing. */
 WM_API bool wm_sweep_next(wm_sweep *sweep, wm_step *step, wm_error *err);
 /** End the step. `status` other than WM_OK fails the configuration with `why`
  *  (may be NULL) as its reason; the sweep goes on.
@@ -617,9 +620,27 @@ WM_API wm_status wm_sweep_collect(wm_sweep *sweep, const char *name, wm_collect_
 /** Call the benchmark's C function for a step, in as many threads as it asks. The
  *  calling thread is the first of them. */
 WM_API void wm_step_call(const wm_step *step);
+/** A sweep waits between two steps, because its device is too hot to measure (--thermal). The time counts
+ *  to no configuration. */
+typedef struct wm_wait {
+    size_t struct_size;
+    double left_c;   /**< degrees until heat slows the device down */
+    double wanted_c; /**< it goes on with so many */
+    int64_t waited_ns;
+    int64_t timeout_ns; /**< until it gives up, or is content with fewer */
+} wm_wait;
+typedef bool (*wm_wait_fn)(void *user, const wm_wait *wait);
+/** Have `fn` called while wm_sweep_next waits: twice a second, and at once when a signal handler ran in that
+ *  thread. On the thread that called wm_sweep_next; for progress, and to look whether to go on. false: the
+ *  sweep ends there, WM_EINTERRUPTED. NULL: nothing is called. */
+WM_API void wm_sweep_on_wait(wm_sweep *sweep, wm_wait_fn fn, void *user);
+/** How the configurations of a sweep went so far.
+ *  Returns  WM_OK; WM_EHOT (one failed because the device did not cool down in time: it was not measured,
+ *           and why is its row's reason); WM_EFAILED (others failed). *err says how many. */
+WM_API wm_status wm_sweep_outcome(const wm_sweep *sweep, wm_error *err);
 /** The whole loop, for benchmarks written in C.
- *  Returns  WM_OK; WM_EFAILED when a configuration failed (all others were
- *           measured); WM_EBUSY; WM_ENOMEM; WM_EIO. */
+ *  Returns  WM_OK; WM_EFAILED or WM_EHOT when a configuration failed, as wm_sweep_outcome
+ *           (all others were measured); WM_EBUSY; WM_ENOMEM; WM_EIO. */
 WM_API wm_status wm_sweep_run(wm_sweep *sweep, wm_error *err);
 
 /* ---- tables ------------------------------------------------------------- *
@@ -668,7 +689,8 @@ typedef struct wm_write_opts {
     { sizeof(wm_write_opts), false, false, 0, false }
 
 /** Read a file that this library wrote: JSON or CSV (whose context lies beside
- *  it in FILE.context.json). `format` NULL: from the suffix.
+ *  it in FILE.context.json); or a report of Nsight Compute (.ncu-rep, as wm_ncu_read,
+ *  whose statuses it returns too). `format` NULL: from the suffix.
  *  Returns  WM_OK; WM_EIO; WM_EPARSE (names the place); WM_EUNSUPPORTED (a
  *           schema that is too new, or a format that is not read); WM_ENOMEM. */
 WM_API wm_status wm_table_read(const char *path, const char *format, wm_table **out, wm_error *err);
@@ -706,6 +728,48 @@ typedef struct wm_compare_opts {
  *  Returns  WM_OK; WM_ENOTFOUND (no row in common); WM_EINVAL (not results). */
 WM_API wm_status wm_table_compare(const wm_table *baseline, const wm_table *contender,
                                   const wm_compare_opts *opts, wm_table **out, wm_error *err);
+
+/* ---- Nsight Compute ------------------------------------------------------ *
+ * ncu, NVIDIA's command-line profiler, as a second witness: it runs a program that
+ * marks regions, and its report is read into a table of results. The program is told
+ * by WARPMETER_PROFILE=ncu or ncu:RUNS in its environment; its sweeps and sessions
+ * then measure nothing, run each configuration once to warm up and RUNS times, and
+ * show regions as NVTX ranges, by which ncu chooses kernels and its report is read. */
+
+typedef struct wm_ncu_opts {
+    size_t struct_size;
+    const char *ncu; /**< path of the program; NULL: as wm_ncu_find has it */
+    const char
+        *report;     /**< for a command: the report, overwritten; ".ncu-rep" is added; NULL: none is kept */
+    const char *log; /**< for a command: the file for what ncu says; NULL: standard output */
+    const char *metrics; /**< comma list, of warpmeter's names, ncu's or groups; those of the processor are
+                              left out. NULL: for a command ncu's own set; for a report what is in it */
+    const char *nvtx_domain;  /**< that the session has; NULL: "warpmeter" for a command, any for a report.
+                                   "": a command profiles all kernels */
+    bool cold;                /**< ncu evicts the device's caches before each kernel */
+    const char *clocks;       /**< ncu's --clock-control; NULL: "none" */
+    const char *replay;       /**< ncu's --replay-mode; NULL: its own choice */
+    const char *const *extra; /**< [extra_count] further options of ncu's; what they say is not said again */
+    size_t extra_count;
+} wm_ncu_opts;
+#define WM_NCU_OPTS_INIT                                                                                     \
+    { sizeof(wm_ncu_opts), NULL, NULL, NULL, NULL, NULL, false, NULL, NULL, NULL, 0 }
+/** Where ncu is: WARPMETER_NCU, the PATH, CUDA's folder, the newest Nsight Compute in /opt. `path` is
+ *  [size] bytes.
+ *  Returns  WM_OK; WM_ENOTFOUND; WM_EINVAL (too long). */
+WM_API wm_status wm_ncu_find(char *path, size_t size, wm_error *err);
+/** The words that run argv [argc] under ncu, with NULL at the end; `opts` may be NULL. Nothing is run. The
+ *  caller frees *out with wm_ncu_command_free.
+ *  Returns  WM_OK; WM_ENOTFOUND (ncu, or a group of metrics); WM_EINVAL; WM_ENOMEM. */
+WM_API wm_status wm_ncu_command(const wm_ncu_opts *opts, int argc, const char *const *argv, char ***out,
+                                wm_error *err);
+WM_API void wm_ncu_command_free(char **command);
+/** Read a report: a table of results with a row for each region, configuration and metric; a run of the
+ *  program is a sample. Kernels of a run are combined as the metric has it (sums are added up, shares
+ * weighted by time). Of a program without warpmeter's ranges each kernel is a region, and each launch a run.
+ * Runs ncu; `opts` may be NULL; of it ncu, metrics and nvtx_domain count. Returns  WM_OK; WM_ENOTFOUND (ncu);
+ * WM_EIO (the file); WM_EPARSE; WM_EEMPTY (no kernel); WM_ENOMEM. */
+WM_API wm_status wm_ncu_read(const char *report, const wm_ncu_opts *opts, wm_table **out, wm_error *err);
 
 /* ---- the machine -------------------------------------------------------- */
 

@@ -6,6 +6,7 @@
 #ifndef WMI_SESSION_FOLD_H
 #define WMI_SESSION_FOLD_H
 
+#include "samples/tally.h"
 #include "session/thread.h"
 
 /* What the entries of one node add up to in the run at hand. */
@@ -72,16 +73,6 @@ bool wmi_pending_can(const wmi_folding *d);
 wm_status wmi_pending_add(wmi_folding *d, wm_error *err);
 /** "several kernels ran: a, b" for a series; NULL when out of memory. Interned. */
 const char *wmi_several_kernels(const wmi_samples *samples, uint32_t config, uint32_t node);
-
-/** What several values of one metric make (tally.c). Weights of 0 are unknown. */
-typedef struct wmi_tally {
-    double sum, weighted, weight, max, min;
-    uint64_t n;
-    wm_reason reason;
-} wmi_tally;
-void wmi_tally_add(wmi_tally *t, double value, double weight, wm_reason reason);
-/** The value, or NaN and the reason why there is none: SUM, MEAN, MAX, MIN, WEIGHTED, or ONE. */
-double wmi_tally_value(const wmi_tally *t, wmi_combine how, wm_reason *why);
 
 /** Take in records, as they are drained. WM_ENOMEM. */
 wm_status wmi_works_add(wmi_folding *d, wmi_works *works, const wmi_records *records);

@@ -24,12 +24,20 @@ static wm_status not_read(const wmi_sink *sink, wm_error *err) {
     return status;
 }
 
+/* ncu reads its own files, so this is no sink. */
+static bool is_ncu_report(const char *path, const char *format) {
+    static const char suffix[] = ".ncu-rep";
+    const size_t n = strlen(path), m = sizeof suffix - 1;
+    return format ? strcmp(format, suffix + 1) == 0 : n > m && strcmp(path + n - m, suffix) == 0;
+}
+
 wm_status wm_table_read(const char *path, const char *format, wm_table **out, wm_error *err) {
     const wmi_sink *sink;
     char *text;
     size_t n;
     if (!path || !out)
         return wmi_error_set(err, WM_EINVAL, 0, "wm_table_read needs a path and a place for the table");
+    if (is_ncu_report(path, format)) return wm_ncu_read(path, NULL, out, err);
     wm_status s = find_sink(path, format, &sink, err);
     if (s != WM_OK) return s;
     if (!sink->read) return not_read(sink, err);

@@ -1,6 +1,7 @@
-#include <math.h>
+#include "samples/tally.h"
 
-#include "session/fold.h"
+#include <math.h>
+#include <string.h>
 
 void wmi_tally_add(wmi_tally *t, double value, double weight, wm_reason reason) {
     if (reason != WM_REASON_NONE) t->reason = reason;
@@ -24,4 +25,11 @@ double wmi_tally_value(const wmi_tally *t, wmi_combine how, wm_reason *why) {
     case WMI_COMBINE_WEIGHTED: return t->weight > 0 ? t->weighted / t->weight : t->sum / (double)t->n;
     default: return t->sum;
     }
+}
+
+wmi_combine wmi_combine_of_rollup(const char *end) {
+    if (strcmp(end, ".sum") == 0 || strcmp(end, ".avg") == 0) return WMI_COMBINE_SUM;
+    if (strcmp(end, ".max") == 0) return WMI_COMBINE_MAX;
+    if (strcmp(end, ".min") == 0) return WMI_COMBINE_MIN;
+    return WMI_COMBINE_WEIGHTED;
 }
