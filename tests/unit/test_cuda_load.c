@@ -24,32 +24,9 @@
 #include "base/dl.h"
 #include "base/intern.h"
 #include "fakes/cuda/fake_gpu.h"
+#include "unit/apart.h"
 
 /* ---- a process for each case ---- */
-
-#define CHECK(condition)                                                                                     \
-    do {                                                                                                     \
-        if (!(condition)) give_up(__LINE__, #condition, "");                                                 \
-    } while (0)
-#define CHECK_TEXT(text, expected) check_text(__LINE__, text, expected)
-#define CHECK_HAS(text, part)      check_has(__LINE__, text, part)
-
-static _Noreturn void give_up(int line, const char *what, const char *more) {
-    fprintf(stderr, "%s:%d: %s%s\n", __FILE__, line, what, more);
-    exit(EXIT_FAILURE);
-}
-
-static void check_text(int line, const char *text, const char *expected) {
-    if (strcmp(text, expected) == 0) return;
-    fprintf(stderr, "'%s' was expected\n", expected);
-    give_up(line, text, "");
-}
-
-static void check_has(int line, const char *text, const char *part) {
-    if (strstr(text, part)) return;
-    fprintf(stderr, "'%s' was expected in it\n", part);
-    give_up(line, text, "");
-}
 
 /* Paths of the fakes: the test's environment names two of them, and the others lie beside those. */
 static char libcuda[512], libcupti[512], libcupti_12[512], libnvperf[512];
@@ -72,22 +49,6 @@ static int find_fakes(void **state) {
     return 0;
 }
 
-static void in_a_process(void **state) {
-    void (*const *body)(void) = *state;
-    fflush(NULL);
-    pid_t child = fork();
-    assert_true(child >= 0);
-    if (child == 0) {
-        fake_reset();
-        (*body)();
-        exit(EXIT_SUCCESS);
-    }
-    int status = 0;
-    assert_int_equal(waitpid(child, &status, 0), child);
-    assert_true(WIFEXITED(status));
-    assert_int_equal(WEXITSTATUS(status), EXIT_SUCCESS);
-}
-
 static void use(const char *cuda, const char *cupti) {
     CHECK(setenv("WARPMETER_LIBCUDA", cuda, 1) == 0 && setenv("WARPMETER_LIBCUPTI", cupti, 1) == 0);
 }
@@ -102,7 +63,7 @@ static void the_driver_is_opened(void) {
     CHECK_TEXT(wmi_cuda_path(), "");
     CHECK(wmi_cuda_driver() == 0);
     fake_driver_version(12080);
-    if (wmi_cuda_load(&err) != WM_OK) give_up(__LINE__, err.message, "");
+    if (wmi_cuda_load(&err) != WM_OK) give_up(__FILE__, __LINE__, err.message, "");
     CHECK_TEXT(wmi_cuda_path(), libcuda);
     CHECK(wmi_cuda_driver() == 12080);
     CHECK(wmi_cuda_load(NULL) == WM_OK);
@@ -183,7 +144,7 @@ static void cupti_is_opened_with_what_lies_beside_it(void) {
     use_fakes();
     CHECK(wmi_cupti_version() == 0);
     CHECK_TEXT(wmi_cupti_version_text(), "");
-    if (wmi_cupti_load(&err) != WM_OK) give_up(__LINE__, err.message, "");
+    if (wmi_cupti_load(&err) != WM_OK) give_up(__FILE__, __LINE__, err.message, "");
     CHECK_TEXT(wmi_cupti_path(), libcupti);
     CHECK_TEXT(wmi_nvperf_path(), libnvperf);
     CHECK(wmi_cupti_version() == 130001);
@@ -242,7 +203,7 @@ static void copy_file(const char *from, const char *to) {
 static const wmi_finding *find(const wmi_probe *p, const char *item) {
     for (size_t i = 0; i < p->n; i++)
         if (strcmp(p->v[i].item, item) == 0) return &p->v[i];
-    give_up(__LINE__, item, " was not found");
+    give_up(__FILE__, __LINE__, item, " was not found");
 }
 
 /* libcupti would get that one, whatever lies beside it. */
@@ -272,7 +233,8 @@ static void versions_have_texts(void) {
     for (size_t i = 0; i < sizeof versions / sizeof *versions; i++) {
         char text[16];
         wmi_cupti_version_name(versions[i].number, text);
-        if (strcmp(text, versions[i].text) != 0) give_up(__LINE__, versions[i].text, " was expected");
+        if (strcmp(text, versions[i].text) != 0)
+            give_up(__FILE__, __LINE__, versions[i].text, " was expected");
     }
 }
 
@@ -327,7 +289,7 @@ static void devices_are_described(void) {
     three[1].concurrent_managed = false;
     use_fakes();
     fake_devices(three, 3);
-    if (wmi_cuda_devices(&d, &count, &err) != WM_OK) give_up(__LINE__, err.message, "");
+    if (wmi_cuda_devices(&d, &count, &err) != WM_OK) give_up(__FILE__, __LINE__, err.message, "");
     CHECK(count == 3);
     CHECK_TEXT(d[1].name, "NVIDIA Other");
     CHECK_TEXT(d[1].chip, "TU104");
@@ -358,7 +320,7 @@ static const wmi_cuda_device *the_device(void) {
     const wmi_cuda_device *d;
     size_t count;
     wm_error err = WM_ERROR_INIT;
-    if (wmi_cuda_devices(&d, &count, &err) != WM_OK) give_up(__LINE__, err.message, "");
+    if (wmi_cuda_devices(&d, &count, &err) != WM_OK) give_up(__FILE__, __LINE__, err.message, "");
     CHECK(count == 1);
     return d;
 }
@@ -382,7 +344,7 @@ static void the_flag_that_forbids_counters_is_named(void) {
     CHECK(wmi_cuda_profiling(the_device(), NULL, NULL) == WM_REASON_NONE);
     for (size_t i = 0; i < sizeof flags / sizeof *flags; i++) {
         CHECK(refusal(flags[i].flag, UNSUPPORTED, why, remedy) == WM_REASON_NO_DEVICE);
-        if (!strstr(why, flags[i].flag) || !strstr(why, flags[i].says)) give_up(__LINE__, why, "");
+        if (!strstr(why, flags[i].flag) || !strstr(why, flags[i].says)) give_up(__FILE__, __LINE__, why, "");
         CHECK(remedy[0]);
     }
     CHECK(refusal("vGpu", DISABLED, why, remedy) == WM_REASON_PERMISSION);
@@ -518,7 +480,8 @@ static void codes_are_explained(void) {
         CHECK(strncmp(err.message, "a call: CU", 10) == 0);
         CHECK(wmi_cuda_reason(known[i].cupti, known[i].code) == known[i].reason);
         for (size_t k = 0; k < 3; k++)
-            if (!strstr(err.message, known[i].parts[k])) give_up(__LINE__, err.message, " lacks a part");
+            if (!strstr(err.message, known[i].parts[k]))
+                give_up(__FILE__, __LINE__, err.message, " lacks a part");
     }
 }
 
@@ -662,11 +625,7 @@ static void doctor_parts_reason_and_remedy(void) {
     X(doctor_parts_reason_and_remedy)
 
 int main(void) {
-#define BODY(name) static void (*const run_##name)(void) = name;
-    CASES(BODY)
-#undef BODY
-#define CASE(name) {#name, in_a_process, NULL, NULL, (void *)(uintptr_t)&run_##name},
-    const struct CMUnitTest tests[] = {CASES(CASE)};
-#undef CASE
+    CASES(APART_BODY)
+    const struct CMUnitTest tests[] = {CASES(APART_TEST)};
     return cmocka_run_group_tests_name("cuda_load", tests, find_fakes, NULL);
 }
