@@ -11,14 +11,18 @@
 /* The members that there have been from the first version on. */
 static const size_t size_min = offsetof(wm_collector, user) + sizeof(void *);
 
+static wm_status given_check(const char *name, wm_collect_scope scope, wm_error *err) {
+    if (!name || !*name) return wmi_error_set(err, WM_EINVAL, 0, "a collector needs a name");
+    if ((int)scope >= WM_COLLECT_ONCE && (int)scope <= WM_COLLECT_REGION) return WM_OK;
+    return wmi_error_set(err, WM_EINVAL, 0, "collector '%.100s': there is no scope %d", name, (int)scope);
+}
+
 static wm_status collector_copy(const wm_collector *from, size_t size, wm_collector *to, wm_error *err) {
     memcpy(to, from, size < sizeof *to ? size : sizeof *to);
     const char *name = to->name;
     to->name = NULL;
-    if (!name || !*name) return wmi_error_set(err, WM_EINVAL, 0, "a collector needs a name");
-    if ((int)to->scope < WM_COLLECT_ONCE || to->scope > WM_COLLECT_REGION)
-        return wmi_error_set(err, WM_EINVAL, 0, "collector '%.100s': there is no scope %d", name,
-                             (int)to->scope);
+    const wm_status status = given_check(name, to->scope, err);
+    if (status != WM_OK) return status;
     to->name = wmi_strdup(name);
     return to->name ? WM_OK : wmi_error_nomem(err);
 }
@@ -294,9 +298,6 @@ wm_status wmi_collect_after(wm_sweep *sweep, wmi_point *p) {
 static wm_status number_of(wm_sweep *sweep, const char *name, wm_collect_scope scope, uint32_t *out,
                            wm_error *err) {
     const wmi_samples *samples = sweep->session->samples;
-    if (!name || !*name) return wmi_error_set(err, WM_EINVAL, 0, "a collector needs a name");
-    if ((int)scope < WM_COLLECT_ONCE || scope > WM_COLLECT_REGION)
-        return wmi_error_set(err, WM_EINVAL, 0, "collector '%.100s': there is no scope %d", name, (int)scope);
     *out = wmi_samples_find_collector(samples, sweep->bench, name);
     if (*out == UINT32_MAX) {
         const wm_status status = parameter_check(sweep, name, scope, err);
@@ -328,7 +329,8 @@ wm_status wm_sweep_collect(wm_sweep *sweep, const char *name, wm_collect_scope s
     wmi_collected place = {.config = UINT32_MAX, .node = UINT32_MAX, .run = -1, .value = checked(value)};
     if (sweep->in_step || !sweep->cursor_made)
         return wmi_error_set(err, WM_ESTATE, 0, "wm_sweep_collect is for between the steps and after them");
-    wm_status status = place_of(sweep, scope, config, run, region, &place, err);
+    wm_status status = given_check(name, scope, err);
+    if (status == WM_OK) status = place_of(sweep, scope, config, run, region, &place, err);
     if (status == WM_OK) status = number_of(sweep, name, scope, &place.collector, err);
     if (status == WM_OK && wmi_samples_collect(sweep->session->samples, &place) != WM_OK)
         status = wmi_error_nomem(err);

@@ -52,6 +52,29 @@ static bool half(void *user, const double *in, double *out) {
     *out = in[0] / 2.0;
     return true;
 }
+/* A text that differs from call to call. */
+static bool collect_text(void *user, wm_state *st, const char *region, wm_value *out) {
+    static char text[32];
+    static int calls;
+    (void)user;
+    (void)st;
+    snprintf(text, sizeof text, "%s %d", region ? region : "?", calls++);
+    *out = (wm_value){.type = WM_STR, .as.str = text};
+    return true;
+}
+static bool collect_number(void *user, wm_state *st, const char *region, wm_value *out) {
+    (void)user;
+    (void)region;
+    *out = (wm_value){.type = WM_I64, .as.i64 = wm_i64(st, "n")};
+    return true;
+}
+static const wm_collector collectors[] = {
+    {sizeof(wm_collector), "said", WM_COLLECT_ONCE, collect_text, NULL},
+    {sizeof(wm_collector), "size", WM_COLLECT_CONFIG, collect_number, NULL},
+    {sizeof(wm_collector), "each", WM_COLLECT_RUN, collect_number, NULL},
+    {sizeof(wm_collector), "where", WM_COLLECT_REGION, collect_text, NULL},
+    {sizeof(wm_collector), "given", WM_COLLECT_RUN, NULL, NULL},
+};
 static const wm_derivation derivations[] = {{"half_time", "ns", "time", half}};
 static const wm_benchmark bench = {
     sizeof(wm_benchmark),
@@ -64,12 +87,12 @@ static const wm_benchmark bench = {
     derivations,
     1,
     NULL,
-    NULL,
-    0,
+    collectors,
+    sizeof collectors / sizeof *collectors,
 };
 static const char *const arguments[] = {
     "--derive", "per_n = time/n [ns]", "--filter", "kind", "--order", "random", "--seed", "7", "--axis",
-    "n=[1,3]"};
+    "n=[1,3]",  "--collect",           "env:HOME"};
 enum { ARGUMENTS = sizeof arguments / sizeof *arguments };
 
 /* ---- scenarios ---- */
@@ -102,6 +125,10 @@ static wm_status measure(world *w, wm_error *err) {
 
 static wm_status sweep_run(world *w, wm_error *err) {
     wm_status s = wm_sweep_run(w->sweep, err);
+    const wm_value given = {WM_STR, WM_REASON_NONE, {.str = "given"}};
+    for (int i = 0; s == WM_OK && i < 2; i++)
+        s = wm_sweep_collect(w->sweep, "given", WM_COLLECT_RUN, 0, 0, NULL, given, err);
+    if (s == WM_OK) s = wm_sweep_collect(w->sweep, "more", WM_COLLECT_ONCE, 0, 0, NULL, given, err);
     if (s == WM_OK) s = wm_session_table(w->session, &w->table, err);
     if (s == WM_OK) s = wm_session_samples(w->session, &w->other, err);
     wm_table *kernels = NULL;

@@ -203,6 +203,61 @@ static void leaves(wm_state *st) {
 }
 WM_BENCHMARK(leaves, "--runs 5 --warmup 0")
 
+/* Collectors of each scope: a text once, the parameter n, the number of the run, and a region's path. What
+ * they say of run 1 is a null without a value. */
+static bool collect_once(void *user, wm_state *st, const char *region, wm_value *out) {
+    (void)st;
+    (void)region;
+    *out = (wm_value){.type = WM_STR, .as.str = user};
+    return true;
+}
+static int64_t collected_run;
+static bool collect_config(void *user, wm_state *st, const char *region, wm_value *out) {
+    (void)user;
+    (void)region;
+    collected_run = 0;
+    *out = (wm_value){.type = WM_I64, .as.i64 = wm_i64(st, "n")};
+    return true;
+}
+static bool collect_run(void *user, wm_state *st, const char *region, wm_value *out) {
+    (void)user;
+    (void)st;
+    (void)region;
+    *out = (wm_value){.type = WM_I64, .as.i64 = collected_run};
+    return collected_run++ != 1;
+}
+static bool collect_region(void *user, wm_state *st, const char *region, wm_value *out) {
+    (void)user;
+    (void)st;
+    *out = (wm_value){.type = WM_STR, .as.str = region};
+    return true;
+}
+static void collects(wm_state *st) {
+    log_call("collects", st);
+    WM_BEGIN("outer");
+    WM_BEGIN("inner");
+    WM_END("inner");
+    WM_END("outer");
+    wm_set_time_ns(st, "outer", 100.0);
+    wm_set_time_ns(st, "inner", 50.0);
+}
+__attribute__((constructor)) static void register_collects(void) {
+    static char text[] = "a, \"b\"";
+    const wm_collector collectors[] = {
+        {sizeof(wm_collector), "text", WM_COLLECT_ONCE, collect_once, text},
+        {sizeof(wm_collector), "size", WM_COLLECT_CONFIG, collect_config, NULL},
+        {sizeof(wm_collector), "number", WM_COLLECT_RUN, collect_run, NULL},
+        {sizeof(wm_collector), "where", WM_COLLECT_REGION, collect_region, NULL},
+    };
+    wm_benchmark bench = WM_BENCHMARK_INIT;
+    bench.name = "collects";
+    bench.run = collects;
+    bench.options = "--axis n=[4,8] --runs 3 --warmup 1";
+    bench.collectors = collectors;
+    bench.collector_count = sizeof collectors / sizeof *collectors;
+    wm_benchmark_register_static(&bench);
+}
+
 /* Nothing to measure. */
 static void empty(wm_state *st) { (void)st; }
 WM_BENCHMARK(empty, "--runs 3")
