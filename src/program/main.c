@@ -218,6 +218,13 @@ static void samples_write(program *p, const wm_sweep *sweep, size_t config, bool
     *lost = true;
 }
 
+/* Progress while a sweep waits. */
+static bool show_wait(void *user, const wm_wait *wait) {
+    program *p = user;
+    wmi_progress_wait(&p->progress, wait);
+    return true;
+}
+
 /* Values of counters come when the last window of their configuration closes: at the first step of
  * the next one, or at the end. */
 static wm_status sweep_measure(program *p, size_t at, bool *lost, wm_error *err) {
@@ -227,6 +234,7 @@ static wm_status sweep_measure(program *p, size_t at, bool *lost, wm_error *err)
     size_t config = SIZE_MAX;
     if (!p->options.profile) p->running = sweep->name;
     sweep->prompt = p->samples != NULL;
+    wm_sweep_on_wait(sweep, show_wait, p);
     while (wm_sweep_next(sweep, &step, err)) {
         if (step.config != config) samples_write(p, sweep, config, lost, &unwritten);
         config = step.config;

@@ -51,6 +51,8 @@ bool wmi_progress_due(wmi_progress *p);
 double wmi_progress_step_ns(const wmi_progress *p);
 /** Show the step; `left_ns`: how long those still to come take at most. */
 void wmi_progress_show(wmi_progress *p, const wm_step *step, double left_ns);
+/** The sweep waits for a device to cool: show that, when it is time to. */
+void wmi_progress_wait(wmi_progress *p, const wm_wait *wait);
 /** Take the line away, so that something else can be written. */
 void wmi_progress_clear(wmi_progress *p);
 

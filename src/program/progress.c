@@ -45,29 +45,49 @@ double wmi_progress_step_ns(const wmi_progress *p) {
     return p->done ? (double)((int64_t)wmi_monotonic_ns() - p->begin_ns) / (double)p->done : 0;
 }
 
+static bool due(const wmi_progress *p, int64_t now) {
+    return p->stream && now - p->shown_ns >= (p->terminal ? redraw_every_ns : line_every_ns);
+}
+
 bool wmi_progress_due(wmi_progress *p) {
-    if (!p->stream) return false;
-    p->done++;
-    const int64_t now = (int64_t)wmi_monotonic_ns();
-    return now - p->shown_ns >= (p->terminal ? redraw_every_ns : line_every_ns);
+    if (p->stream) p->done++;
+    return due(p, (int64_t)wmi_monotonic_ns());
+}
+
+static void line_show(wmi_progress *p, const wmi_buf *line, int64_t now) {
+    if (!line->failed && line->data) {
+        wmi_progress_clear(p);
+        const wm_write_opts o = wmi_terminal_opts(p->stream, 2);
+        size_t n = line->len;
+        if (p->terminal && o.width > 1 && n >= (size_t)o.width) n = (size_t)o.width - 1;
+        while (n < line->len && n > 0 && ((unsigned char)line->data[n] & 0xC0) == 0x80) n--;
+        fprintf(p->stream, p->terminal ? "%.*s" : "%.*s\n", (int)n, line->data);
+        fflush(p->stream);
+        p->width = p->terminal ? n : 0;
+    }
+    p->shown_ns = now;
 }
 
 void wmi_progress_show(wmi_progress *p, const wm_step *step, double left_ns) {
     const int64_t now = (int64_t)wmi_monotonic_ns();
     wmi_buf line = WMI_BUF_INIT;
     line_make(p, step, left_ns, now, &line);
-    if (!line.failed && line.data) {
-        wmi_progress_clear(p);
-        const wm_write_opts o = wmi_terminal_opts(p->stream, 2);
-        size_t n = line.len;
-        if (p->terminal && o.width > 1 && n >= (size_t)o.width) n = (size_t)o.width - 1;
-        while (n < line.len && n > 0 && ((unsigned char)line.data[n] & 0xC0) == 0x80) n--;
-        fprintf(p->stream, p->terminal ? "%.*s" : "%.*s\n", (int)n, line.data);
-        fflush(p->stream);
-        p->width = p->terminal ? n : 0;
-    }
+    line_show(p, &line, now);
     wmi_buf_free(&line);
-    p->shown_ns = now;
+}
+
+void wmi_progress_wait(wmi_progress *p, const wm_wait *wait) {
+    const int64_t now = (int64_t)wmi_monotonic_ns();
+    wmi_buf line = WMI_BUF_INIT;
+    if (!due(p, now)) return;
+    wmi_buf_printf(&line, "waiting for the GPU to cool: %.0f of %.0f degrees left, for ", wait->left_c,
+                   wait->wanted_c);
+    add_time(&line, wait->waited_ns);
+    wmi_buf_str(&line, ", at most ");
+    add_time(&line, wait->timeout_ns > 0 ? wait->timeout_ns : 0);
+    wmi_buf_str(&line, " more");
+    line_show(p, &line, now);
+    wmi_buf_free(&line);
 }
 
 void wmi_progress_clear(wmi_progress *p) {

@@ -110,6 +110,15 @@ void wmi_session_measured_by(wm_session *s, const wmi_measure *m) {
         if (m->sources[b].self) s->measured_by |= (uint32_t)1 << b;
 }
 
+static void put_thermal(context *c, const wmi_thermal_facts *t) {
+    if (!*t->mode) return;
+    put_text(c, "thermal", t->mode);
+    put(c, "thermal_wait_c", wmi_f64(t->wait_c));
+    put(c, "thermal_cont_c", wmi_f64(t->cont_c));
+    put(c, "thermal_timeout_ns", wmi_i64(t->timeout_ns));
+    put(c, "thermal_waited_ns", wmi_i64(t->waited_ns));
+}
+
 static void put_warnings(context *c, const wm_session *s) {
     for (size_t i = 0; i < s->warning_count; i++) {
         char key[32] = "warning";
@@ -141,6 +150,7 @@ wm_status wmi_session_context(const wm_session *s, wm_table *t) {
         put(&c, "state_interval_ns", wmi_i64(s->state_interval_ns));
         put(&c, "state_cost", wmi_f64(s->state_cost));
     }
+    put_thermal(&c, &s->thermal);
     put_text(&c, "timer", wmi_clock_name());
     put(&c, "timer_cost_ns", wmi_f64(s->clock.pair_cost_ns));
     put_text(&c, "version", wm_version());

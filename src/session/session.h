@@ -12,6 +12,13 @@
 #include "session/nvtx.h"
 #include "table/reduce.h"
 
+/** Thermal control, for the context: the settings of the last sweep that had it, and all time waited. */
+typedef struct wmi_thermal_facts {
+    char mode[160]; /* "auto", "manual", "off", "off: why"; "" where nothing has the sensor */
+    double wait_c, cont_c;
+    int64_t timeout_ns, waited_ns;
+} wmi_thermal_facts;
+
 /** How the rows of one benchmark are made; owned by the session, because tables
  *  are made after sweeps are gone. */
 typedef struct wmi_rows_how {
@@ -106,7 +113,8 @@ struct wm_session {
     wmi_measure *waiting;      /* has runs whose records are still to be read; NULL */
     int64_t state_interval_ns; /* how often the machine's state was read; 0: not */
     double state_cost;         /* share of a processor that it took */
-    uint32_t measured_by;      /* a bit for each backend, by its number, that was opened */
+    wmi_thermal_facts thermal;
+    uint32_t measured_by; /* a bit for each backend, by its number, that was opened */
 
     wmi_measure *stretch; /* start/stop: what is measured; NULL until the first start */
     char *stretch_metrics;

@@ -218,6 +218,24 @@ static wm_status window_close(wm_sweep *sweep, wm_error *err) {
     return wmi_deferred_fold(sweep->session, sweep->measure, sweep->current->config, err);
 }
 
+/* Wait until the device is cool enough for the point. False: it fails, or *status says why the sweep is over.
+ * The time counts to no configuration. */
+static bool cooled(wm_sweep *sweep, wmi_point *p, wm_status *status, wm_error *err) {
+    wm_error why = WM_ERROR_INIT;
+    const int64_t begin_ns = (int64_t)wmi_monotonic_ns();
+    const wm_status hot = wmi_thermal_guard(sweep, &why);
+    sweep->step_end_ns += (int64_t)wmi_monotonic_ns() - begin_ns;
+    if (hot == WM_EHOT) {
+        sweep->hot++;
+        *status = point_end(sweep, p, WMI_CONFIG_FAILED, why.message);
+        if (*status != WM_OK) wmi_error_nomem(err);
+    } else if (hot != WM_OK) {
+        *err = why;
+        *status = hot;
+    }
+    return hot == WM_OK;
+}
+
 /* The point that is due, set up; NULL when the sweep is over. */
 static wmi_point *point_next(wm_sweep *sweep, wm_status *status, wm_error *err) {
     while (sweep->again || wmi_cursor_next(&sweep->cursor)) {
@@ -227,7 +245,12 @@ static wmi_point *point_next(wm_sweep *sweep, wm_status *status, wm_error *err) 
         if (sweep->current != p) {
             *status = window_close(sweep, err);
             wmi_sweep_leave(sweep);
-            if (*status == WM_OK) *status = point_enter(sweep, p, err);
+        }
+        const bool cool = *status == WM_OK && cooled(sweep, p, status, err);
+        if (*status != WM_OK) return NULL;
+        if (!cool) continue;
+        if (sweep->current != p) {
+            *status = point_enter(sweep, p, err);
             if (*status != WM_OK) return NULL;
             if (sweep->current != p) continue;
             point_log(sweep, p);
@@ -497,10 +520,25 @@ wm_status wm_sweep_run(wm_sweep *sweep, wm_error *err) {
         if (status != WM_OK) return status;
     }
     if (err->code != WM_OK) return err->code;
+    return wm_sweep_outcome(sweep, err);
+}
+
+wm_status wm_sweep_outcome(const wm_sweep *sweep, wm_error *err) {
+    if (sweep->hot)
+        return wmi_error_set(
+            err, WM_EHOT, 0,
+            "%d of %zu configurations of %s failed, %d of them because the device did not cool "
+            "down in time",
+            sweep->failed, sweep->point_count, sweep->name, sweep->hot);
     if (sweep->failed)
         return wmi_error_set(err, WM_EFAILED, 0, "%d of %zu configurations of %s failed", sweep->failed,
                              sweep->point_count, sweep->name);
     return WM_OK;
+}
+
+void wm_sweep_on_wait(wm_sweep *sweep, wm_wait_fn fn, void *user) {
+    sweep->thermal.on_wait = fn;
+    sweep->thermal.on_wait_user = user;
 }
 
 double wmi_sweep_left_ns(const wm_sweep *sweep, double step_ns) {

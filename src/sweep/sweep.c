@@ -288,6 +288,7 @@ wm_status wm_sweep_create(wm_session *session, const wm_benchmark *bench, int ar
     sweep->user = b.user;
     sweep->name = wmi_strdup(b.name);
     wmi_options_init(&sweep->options);
+    wmi_thermal_init(&sweep->thermal);
     status = sweep->name ? options_read(sweep, &b, argc, argv, err) : wmi_error_nomem(err);
     if (status == WM_OK) status = pin_check(sweep->options.pin, err);
     if (status == WM_OK) {
@@ -334,6 +335,13 @@ static wm_status clocks_hold(wm_sweep *sweep, wm_error *err) {
     return how->clock_note ? WM_OK : wmi_error_nomem(err);
 }
 
+static bool tells_throttling(wmi_sensing *s) {
+    wm_reason gpu, cpu;
+    wmi_sensing_latest(s, WMI_SENSOR_GPU_THROTTLE, INT64_MAX, &gpu);
+    wmi_sensing_latest(s, WMI_SENSOR_CPU_THROTTLE, INT64_MAX, &cpu);
+    return gpu == WM_REASON_NONE || cpu == WM_REASON_NONE;
+}
+
 static wm_status state_begin(wm_sweep *sweep, wm_error *err) {
     const wmi_options *o = &sweep->options;
     const wmi_sensing_opts opts = {.when = (wmi_sensing_when)o->state,
@@ -341,7 +349,14 @@ static wm_status state_begin(wm_sweep *sweep, wm_error *err) {
                                    .warn = warn_measure,
                                    .user = sweep->session};
     wm_status status = wmi_measure_watch(sweep->measure, &opts, err);
-    return status == WM_OK ? clocks_hold(sweep, err) : status;
+    if (status != WM_OK) return status;
+    if (o->throttled == 2 && !tells_throttling(sweep->measure->sensing))
+        wmi_session_warn(sweep->session,
+                         "benchmark %s: nothing here tells whether a clock is held down, so --throttled "
+                         "discard discards nothing",
+                         sweep->name);
+    wmi_thermal_begin(sweep);
+    return clocks_hold(sweep, err);
 }
 
 void wmi_sweep_end(wm_sweep *sweep) {

@@ -15,6 +15,7 @@
 #include "sweep/pool.h"
 #include "sweep/state.h"
 #include "sweep/stop.h"
+#include "sweep/thermal.h"
 
 /** The repetitions found for one WM_REPEAT of one configuration. */
 typedef struct wmi_batch {
@@ -91,8 +92,10 @@ struct wm_sweep {
     size_t state_count;
     int64_t step_end_ns;
     int failed, skipped; /* configurations */
-    bool repeat_seen;    /* WM_REPEAT was met with cold caches */
-    wm_error broken;     /* why the sweep cannot go on */
+    int hot;             /* of those that failed: the device did not cool down in time */
+    wmi_thermal thermal;
+    bool repeat_seen; /* WM_REPEAT was met with cold caches */
+    wm_error broken;  /* why the sweep cannot go on */
 };
 
 /** Put the benchmark's name before the message of a failure other than WM_ENOMEM: a program
