@@ -223,8 +223,11 @@ typedef struct wmi_backend_ops {
     void (*unlock_clocks)(void *self);
     /** Legal after any failure; NULL is fine. */
     void (*close)(void *self);
-    /** What its devices and their drivers are; only after it was opened once. May be NULL. */
+    /** What its devices and their drivers are. May load libraries; makes no device context. May be NULL. */
     void (*facts)(const wmi_fact_list *list);
+    /** Which of them, from 0, the program uses, as far as is known now; `watched`: as in wmi_device_opts. -1:
+     *  there is none. NULL: it has no devices. */
+    int (*device_in_use)(int watched);
 } wmi_backend_ops;
 
 /** The backends of this build, in order; NULL ends. */

@@ -172,7 +172,7 @@ static wm_status add_built_in(wm_sweep *sweep, const char *word, wm_error *err) 
     wmi_built_in is;
     wm_status status = wmi_sweep_blame(sweep, wmi_built_in_find(word, &is, err), err);
     if (status != WM_OK) return status;
-    wmi_own_collector own = {.collect = is.collect, .user = sweep};
+    wmi_own_collector own = {.collect = is.collect, .user = sweep, .again = is.of_device};
     wmi_buf column = WMI_BUF_INIT;
     wmi_buf_printf(&column, "%s%s", is.column, is.variable ? is.variable : "");
     if (is.variable) own.user = own.variable = wmi_strdup(is.variable);
@@ -283,7 +283,14 @@ static uint32_t *regions_of(const wm_sweep *sweep, size_t *count) {
 }
 
 wm_status wmi_collect_after(wm_sweep *sweep, wmi_point *p) {
-    if (sweep->options.profile || !wmi_collects_regions(sweep)) return WM_OK;
+    wm_status again = WM_OK;
+    if (sweep->options.profile) return WM_OK;
+    for (size_t i = 0; i < sweep->collecting.n && again == WM_OK; i++) {
+        if (!sweep->collecting.v[i].again) continue;
+        sweep->collecting.v[i].again = false;
+        again = call(sweep, &sweep->collecting.v[i], NULL, UINT32_MAX, -1);
+    }
+    if (again != WM_OK || !wmi_collects_regions(sweep)) return again;
     size_t count;
     uint32_t *nodes = regions_of(sweep, &count);
     wm_status status = nodes ? WM_OK : WM_ENOMEM;

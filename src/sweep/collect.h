@@ -12,6 +12,7 @@ typedef struct wmi_own_collector {
     bool (*collect)(void *user, wm_state *st, const char *region, wm_value *out); /* NULL: from outside */
     void *user;
     char *variable; /* owned: `user` of env:NAME; NULL */
+    bool again;     /* once more after the first measured run */
 } wmi_own_collector;
 
 typedef struct wmi_collecting {

@@ -23,43 +23,48 @@ static void take_fact(void *user, const char *key, wm_value value) {
                    : wmi_null(value.type == WM_NULL ? value.reason : WM_REASON_UNKNOWN);
 }
 
-static bool fact(const char *key, wm_value *out) {
+static void fact(const wmi_backend_ops *ops, const char *key, wm_value *out) {
     wanted w = {key, out};
     const wmi_fact_list list = {&w, take_fact};
-    *out = wmi_null(WM_REASON_NO_DEVICE);
-    for (size_t b = 0; wmi_backends[b]; b++)
-        if (wmi_backends[b]->device && wmi_backends[b]->facts) wmi_backends[b]->facts(&list);
-    return true;
+    if (ops->facts) ops->facts(&list);
 }
 
-/* Of the GPU that is watched; else of the first, which programs use unless they say otherwise. */
-static bool gpu_fact(const wm_sweep *sweep, const char *what, wm_value *out) {
-    char key[48];
-    const int device = sweep->options.thermal_device;
-    if (device > 0)
-        snprintf(key, sizeof key, "gpu_%d%s", device + 1, what);
-    else
-        snprintf(key, sizeof key, "gpu%s", what);
-    return fact(key, out);
+/* Of the device in use: the first one's keys have no number. */
+static bool device_fact(const wm_sweep *sweep, const char *what, wm_value *out) {
+    *out = wmi_null(WM_REASON_NO_DEVICE);
+    for (size_t b = 0; wmi_backends[b]; b++) {
+        char key[48];
+        const int device = wmi_backends[b]->device_in_use
+                               ? wmi_backends[b]->device_in_use(sweep->options.thermal_device)
+                               : -1;
+        if (device > 0)
+            snprintf(key, sizeof key, "gpu_%d%s", device + 1, what);
+        else
+            snprintf(key, sizeof key, "gpu%s", what);
+        if (device >= 0) fact(wmi_backends[b], key, out);
+    }
+    return true;
 }
 
 static bool collect_driver(void *user, wm_state *st, const char *region, wm_value *out) {
     (void)user;
     (void)st;
     (void)region;
-    return fact("gpu_driver", out);
+    *out = wmi_null(WM_REASON_NO_DEVICE);
+    for (size_t b = 0; wmi_backends[b]; b++) fact(wmi_backends[b], "gpu_driver", out);
+    return true;
 }
 
 static bool collect_gpu(void *user, wm_state *st, const char *region, wm_value *out) {
     (void)st;
     (void)region;
-    return gpu_fact(user, "", out);
+    return device_fact(user, "", out);
 }
 
 static bool collect_uuid(void *user, wm_state *st, const char *region, wm_value *out) {
     (void)st;
     (void)region;
-    return gpu_fact(user, "_uuid", out);
+    return device_fact(user, "_uuid", out);
 }
 
 /* ---- git ---- */
@@ -111,10 +116,10 @@ static const struct {
     const char *word;
     wmi_built_in is;
 } words[] = {
-    {"driver", {collect_driver, "driver", NULL}},
-    {"gpu", {collect_gpu, "gpu", NULL}},
-    {"uuid", {collect_uuid, "uuid", NULL}},
-    {"git", {collect_git, "git_commit", NULL}},
+    {"driver", {collect_driver, "driver", NULL, false}},
+    {"gpu", {collect_gpu, "gpu", NULL, true}},
+    {"uuid", {collect_uuid, "uuid", NULL, true}},
+    {"git", {collect_git, "git_commit", NULL, false}},
 };
 enum { WORDS = sizeof words / sizeof *words };
 
@@ -127,7 +132,7 @@ wm_status wmi_built_in_find(const char *word, wmi_built_in *out, wm_error *err) 
         return WM_OK;
     }
     if (strncmp(word, "env:", 4) == 0 && word[4] && !strchr(word, '=')) {
-        *out = (wmi_built_in){collect_env, "env_", word + 4};
+        *out = (wmi_built_in){collect_env, "env_", word + 4, false};
         return WM_OK;
     }
     char *near = wmi_nearest(word, names, WORDS);

@@ -10,6 +10,7 @@ typedef struct wmi_built_in {
     const char *column;   /* static; of env:NAME what is before the name */
     const char *variable; /* env:NAME: the name, in the word; else NULL. It is the function's `user`, which is
                              the sweep for all others */
+    bool of_device;       /* it tells of the device in use, which is certain only after a run */
 } wmi_built_in;
 
 /** What a word of --collect means, such as "git" or "env:HOME". WM_EINVAL: nothing, with the nearest;

@@ -114,8 +114,20 @@ if [ -e "$fakes/libcupti.so.13" ]; then
     WARPMETER_LIBCUPTI=$(cd "$fakes" && pwd)/libcupti.so.13
     WARPMETER_LIBCUDA=$(cd "$fakes" && pwd)/libcuda.so.1
     export WARPMETER_LIBCUPTI
-    try bench_gpu -q -b kernels --metrics kernel_time --collect gpu,uuid,driver -o gpu.csv
-    expect_status 0
-    try warpmeter show gpu.csv --columns gpu,uuid --format csv
-    expect_match '^NVIDIA Fake H200,GPU-[0-9a-f-]{36},$'
+    # expect_gpu N WORDS...: the device that the program is said to use has the UUID number N.
+    expect_gpu() {
+        want=$1
+        shift
+        try "$@" -q -b kernels --metrics kernel_time --collect gpu,uuid,driver -o gpu.csv --samples gpu_s.csv
+        expect_status 0
+        try warpmeter show gpu.csv --columns gpu,uuid --format csv
+        uuid=$(sed -n '2s/^NVIDIA Fake H200,\(GPU-[0-9a-f-]*\),$/\1/p' ../stdout)
+        [ "$uuid" = "$want" ] || complain "the UUID is '$uuid', not '$want'"
+        try warpmeter show gpu_s.csv --columns uuid --format csv
+        [ "$(sed 1d ../stdout | sort -u)" = "$want," ] || complain 'samples have another UUID'
+    }
+    first=GPU-00010203-0405-0607-0809-0a0b0c0d0e00 second=GPU-00010203-0405-0607-0809-0a0b0c0d0e01
+    expect_gpu "$first" env FAKE_GPU='devices=2' bench_gpu
+    expect_gpu "$second" env FAKE_GPU='devices=2' BENCH_DEVICE=1 bench_gpu
+    expect_gpu "$second" env FAKE_GPU='devices=2' bench_gpu --thermal-device 1
 fi

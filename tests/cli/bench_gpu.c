@@ -22,12 +22,15 @@ static bool ok(wm_state *st, CUresult result) {
     return false;
 }
 
+/* $BENCH_DEVICE is the number of the device; 0 unless given. */
 static void open_device(wm_state *st) {
+    const char *device = getenv("BENCH_DEVICE");
     if (context) return;
     fake_kernel_ns("alpha", 1000);
     fake_kernel_ns("beta", 2000);
     fake_kernel_ns("gamma", 4000);
-    if (!ok(st, cuInit(0)) || !ok(st, cuCtxCreate_v2(&context, 0, 0))) return;
+    if (!ok(st, cuInit(0)) || !ok(st, cuCtxCreate_v2(&context, 0, device ? atoi(device) : 0)))
+        return;
     (void)ok(st, cuStreamCreate(&streams[0], CU_STREAM_DEFAULT));
     (void)ok(st, cuStreamCreate(&streams[1], CU_STREAM_NON_BLOCKING));
 }

@@ -149,6 +149,11 @@ static wm_status lock_clocks(void *self, const wmi_clock_request *request, doubl
     return status;
 }
 
+static int device_in_use(int watched) {
+    const wmi_cuda_device *d;
+    return wmi_cuda_watched(watched, &d, NULL) == WM_OK ? d->ordinal : -1;
+}
+
 /* ---- opening ---- */
 
 static void close_backend(void *self) {
@@ -464,4 +469,5 @@ const wmi_backend_ops wmi_cuda_backend = {
     .unlock_clocks = unlock_clocks,
     .close = close_backend,
     .facts = wmi_cuda_facts,
+    .device_in_use = device_in_use,
 };
