@@ -48,7 +48,7 @@ static int device_of(const void *handle) {
     return -1;
 }
 
-static int whole(double x) { return (int)(x + 0.5); }
+static int whole(double x) { return (int)(x < 0 ? x - 0.5 : x + 0.5); }
 
 static double sensor(int device, fake_sensor which) {
     fakei_lock();
