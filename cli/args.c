@@ -5,7 +5,7 @@
 enum { NAME_MAX_LEN = 24, NEAR = 2 };
 
 const char *const cli_formats[] = {"text", "csv", "json", "gbench-json", "markdown", NULL};
-const char *const cli_formats_read[] = {"csv", "json", NULL};
+const char *const cli_formats_read[] = {"csv", "json", "ncu-rep", NULL};
 const char *const cli_colors[] = {"auto", "always", "never", NULL};
 
 static size_t min3(size_t a, size_t b, size_t c) {
@@ -71,7 +71,7 @@ static int unknown_option(const cli_command *command, const char *word, size_t l
     return cli_unknown("option", name, command->name, names, count);
 }
 
-static int check_value(const cli_option *option, const char *value) {
+int cli_check_value(const cli_option *option, const char *value) {
     char list[128] = "";
     size_t count = 0;
     for (; option->choices && option->choices[count]; count++)
@@ -90,7 +90,7 @@ static int read_option(const cli_command *command, int argc, char **argv, int *a
         if (!word[len] && *at + 1 == argc)
             return cli_complain(CLI_BAD, "%s needs a value: %s %s", o->name, o->name, o->arg);
         out->value[i] = word[len] ? word + len + 1 : argv[++*at];
-        return check_value(o, out->value[i]);
+        return cli_check_value(o, out->value[i]);
     }
     return unknown_option(command, word, len);
 }

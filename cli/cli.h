@@ -9,8 +9,9 @@
 /** Exit statuses, as the man pages give them. */
 enum {
     CLI_OK = 0,
-    CLI_HIT = 1,   /* compare --fail-on found a row */
+    CLI_HIT = 1,   /* compare --fail-on found a row; ncu: the program failed */
     CLI_BAD = 2,   /* usage or bad input */
+    CLI_NONE = 3,  /* ncu: no kernel was profiled */
     CLI_OUTPUT = 4 /* the output could not be made */
 };
 
@@ -40,9 +41,12 @@ typedef struct cli_command {
     const cli_option *options;
     /** Returns the exit status; has said on stderr why it is not CLI_OK. */
     int (*run)(const cli_args *args);
+    /** For a command whose words are not all its own: the same with all words behind its name, as they
+     *  stand. NULL: `run` is called. */
+    int (*run_words)(int argc, char **argv);
 } cli_command;
 
-extern const cli_command cli_compare, cli_convert, cli_doctor, cli_metrics, cli_show, cli_version;
+extern const cli_command cli_compare, cli_convert, cli_doctor, cli_metrics, cli_ncu, cli_show, cli_version;
 
 /* ---- args.c ---- */
 
@@ -56,6 +60,8 @@ extern const char *const cli_formats[], *const cli_formats_read[], *const cli_co
 /** Read the words of a command: `--name value` or `--name=value`, anywhere; `--`
  *  ends the options; of an option given twice the last one counts. */
 int cli_args_read(const cli_command *command, int argc, char **argv, cli_args *out);
+/** Complain unless the option takes that value. */
+int cli_check_value(const cli_option *option, const char *value);
 /** Complain that `name`, a `what`, is none of names[0..count): with the nearest of
  *  them, or else all that `taker` takes. Returns CLI_BAD. */
 int cli_unknown(const char *what, const char *name, const char *taker, const char *const *names,

@@ -149,6 +149,6 @@ static int run(const cli_args *args) {
 }
 
 const cli_command cli_compare = {
-    "compare", "A B", 2, 2, "Compare two files of results row by row, with intervals and verdicts",
-    options,   run,
+    "compare", "A B", 2,    2, "Compare two files of results row by row, with intervals and verdicts",
+    options,   run,   NULL,
 };

@@ -51,5 +51,5 @@ static int run(const cli_args *args) {
 }
 
 const cli_command cli_convert = {
-    "convert", "IN OUT", 2, 2, "Write a file again in another format", options, run,
+    "convert", "IN OUT", 2, 2, "Write a file again in another format", options, run, NULL,
 };

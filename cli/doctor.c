@@ -18,6 +18,6 @@ static int run(const cli_args *args) {
 }
 
 const cli_command cli_doctor = {
-    "doctor", "",  0, 0, "Tell what this machine can measure, what it cannot, why, and what to do",
-    options,  run,
+    "doctor", "",  0,    0, "Tell what this machine can measure, what it cannot, why, and what to do",
+    options,  run, NULL,
 };

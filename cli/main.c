@@ -4,8 +4,8 @@
 #include <signal.h>
 #include <string.h>
 
-static const cli_command *const commands[] = {&cli_doctor,  &cli_show,    &cli_convert,
-                                              &cli_compare, &cli_metrics, &cli_version};
+static const cli_command *const commands[] = {&cli_doctor,  &cli_show, &cli_convert, &cli_compare,
+                                              &cli_metrics, &cli_ncu,  &cli_version};
 enum { COMMANDS = sizeof commands / sizeof commands[0] };
 
 static int print_commands(void) {
@@ -25,7 +25,7 @@ static void print_option(const cli_option *option) {
     size_t count = 0;
     while (option->choices && option->choices[count]) count++;
     cli_join(choices, sizeof choices, option->choices, count);
-    snprintf(left, sizeof left, "%s %s", option->name, option->arg);
+    snprintf(left, sizeof left, "%s%s%s", option->name, option->arg[0] ? " " : "", option->arg);
     printf("  %-20s%s%s%s\n", left, option->text, count ? ": " : "", choices);
 }
 
@@ -37,8 +37,17 @@ static int print_help(const cli_command *command) {
     return CLI_OK;
 }
 
+/* Is the first word, or one before "--", a call for help? */
+static bool asks_help(int argc, char **argv) {
+    for (int i = 0; i < argc && strcmp(argv[i], "--") != 0; i++)
+        if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) return true;
+    return false;
+}
+
 static int run_command(const cli_command *command, int argc, char **argv) {
     cli_args args;
+    if (command->run_words)
+        return asks_help(argc, argv) ? print_help(command) : command->run_words(argc, argv);
     int status = cli_args_read(command, argc, argv, &args);
     if (status != CLI_OK) return status;
     return args.help ? print_help(command) : command->run(&args);

@@ -48,6 +48,12 @@ static int run(const cli_args *args) {
 }
 
 const cli_command cli_metrics = {
-    "metrics", "[PATTERN]", 0, 1, "List the metrics that --metrics takes, and whether this machine has them",
-    options,   run,
+    "metrics",
+    "[PATTERN]",
+    0,
+    1,
+    "List the metrics that --metrics takes, and whether this machine has them",
+    options,
+    run,
+    NULL,
 };

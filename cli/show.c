@@ -65,5 +65,5 @@ static int run(const cli_args *args) {
 }
 
 const cli_command cli_show = {
-    "show", "FILE", 1, 1, "Show a file of results, samples or any other table", options, run,
+    "show", "FILE", 1, 1, "Show a file of results, samples or any other table", options, run, NULL,
 };

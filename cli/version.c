@@ -8,4 +8,4 @@ static int run(const cli_args *args) {
     return CLI_OK;
 }
 
-const cli_command cli_version = {"version", "", 0, 0, "Print the version", options, run};
+const cli_command cli_version = {"version", "", 0, 0, "Print the version", options, run, NULL};

@@ -19,6 +19,7 @@ typedef struct program {
     wmi_sample_file *samples;
     wmi_progress progress;
     wm_write_opts out_opts;
+    bool tool_prints;    /* `warpmeter ncu --compare` asked for the results, and prints them */
     const char *running; /* the benchmark whose functions may be called at the moment; NULL */
     pid_t pid;           /* a child of the program has nothing to report */
 } program;
@@ -270,7 +271,8 @@ static int results_show(const program *p, bool *anything) {
     if (wm_session_table(p->session, &t, &err) != WM_OK) return complain(p, WMI_EXIT_OUTPUT, &err);
     *anything = has_value(t);
     const int written = write_outputs(p, t); /* first: stdout may be closed */
-    const bool quiet = p->options.verbosity < 0 && !p->options.format && p->options.out.n > 0;
+    const bool quiet =
+        p->tool_prints || (p->options.verbosity < 0 && !p->options.format && p->options.out.n > 0);
     const int printed = quiet ? WMI_EXIT_OK : print_table(p, t, p->options.format);
     wm_table_destroy(t);
     return written != WMI_EXIT_OK ? written : printed;
@@ -316,18 +318,48 @@ static int measure(program *p) {
     return WMI_EXIT_NOTHING;
 }
 
-static int run(program *p, int argc, const char *const *argv) {
+/* Beside another profiler nothing is measured, so there is nothing to write. */
+static void outputs_drop(wmi_options *o) {
+    wmi_list_free(&o->out);
+    free(o->samples_path);
+    free(o->kernels_path);
+    o->out = (wmi_list){NULL, 0, 0};
+    o->samples_path = o->kernels_path = NULL;
+}
+
+/* What `warpmeter ncu` asks for through the environment. */
+static wm_status environment_read(program *p, wm_error *err) {
+    int64_t runs = 0;
+    const char *out = getenv("WARPMETER_OUT");
+    wm_status status = wmi_profile_asked(&runs, err);
+    if (status != WM_OK) return status;
+    p->options.profile |= runs > 0;
+    if (runs > 0 || wmi_under_ncu_asked()) {
+        outputs_drop(&p->options);
+    } else if (out && *out) {
+        p->tool_prints = true;
+        if (wmi_list_add(&p->options.out, out, strlen(out)) != WM_OK) return wmi_error_nomem(err);
+    }
+    return WM_OK;
+}
+
+static int run(program *p, int argc, char **argv) {
+    const char *const *words = argc > 0 ? (const char *const *)(argv + 1) : NULL;
+    const int count = argc > 0 ? argc - 1 : 0;
     wm_error err = WM_ERROR_INIT;
     int status;
-    if (wmi_options_parse(&p->options, argc, argv, true, NULL, &err) != WM_OK ||
-        wmi_options_check(&p->options, &err) != WM_OK)
+    if (wmi_options_parse(&p->options, count, words, true, NULL, &err) != WM_OK ||
+        wmi_options_check(&p->options, &err) != WM_OK || environment_read(p, &err) != WM_OK)
         return complain(p, WMI_EXIT_USAGE, &err);
     p->out_opts = wmi_terminal_opts(stdout, p->options.color);
     p->out_opts.no_warnings = true; /* on_log shows them as they come, or --quiet forbids them */
     if (say_and_leave(p, &status)) return status;
-    status = prepare(p, argc, argv);
+    status = prepare(p, count, words);
     if (status != WMI_EXIT_OK) return status;
-    return p->options.dry_run ? dry_run(p) : measure(p);
+    if (p->options.dry_run) return dry_run(p);
+    if (!wmi_under_ncu_asked()) return measure(p);
+    wmi_under_ncu(p->sweeps, p->sweep_count, argc, argv, &err);
+    return complain(p, WMI_EXIT_USAGE, &err);
 }
 
 int wm_main(int argc, char **argv) {
@@ -341,7 +373,7 @@ int wm_main(int argc, char **argv) {
     wmi_streams_keep();
     atexit(report_exit);
     wmi_options_init(&p.options);
-    const int status = run(&p, argc > 0 ? argc - 1 : 0, argc > 0 ? (const char *const *)(argv + 1) : NULL);
+    const int status = run(&p, argc, argv);
     wmi_sample_file_close(p.samples, NULL);
     for (size_t i = 0; i < p.sweep_count; i++) wm_sweep_destroy(p.sweeps[i]);
     free(p.sweeps);

@@ -75,6 +75,14 @@ wm_status wmi_sample_file_close(wmi_sample_file *f, wm_error *err);
 /** WM_EUNSUPPORTED: no backend of this build can be asked about chips. */
 wm_status wmi_no_chips(wm_error *err);
 
+/* ---- under ncu (under_ncu.c) ---- */
+
+/** Is the program to plan, and then to run under ncu? */
+bool wmi_under_ncu_asked(void);
+/** Have ncu take the place of this process, with what the sweeps would measure. Returns only when it could
+ * not: WM_ENOTFOUND (no ncu), WM_EIO, WM_EINVAL, WM_ENOMEM. */
+wm_status wmi_under_ncu(wm_sweep *const *sweeps, size_t count, int argc, char **argv, wm_error *err);
+
 /* ---- listings (listing.c); to `out` ---- */
 
 void wmi_list_benchmarks(wmi_buf *out);

@@ -172,6 +172,10 @@ typedef struct fake_range {
  *  fake_value_default. */
 typedef double (*fake_value_fn)(void *user, const fake_range *range, const char *metric);
 void fake_values(fake_value_fn value, void *user);
+/** Another profiler, outside of CUPTI: called, under a lock, with each kernel that is launched and no part of
+ *  a graph. NULL: none. */
+typedef void (*fake_launch_fn)(const fake_range *range);
+void fake_on_launch(fake_launch_fn fn);
 /** gpu__time_duration*: the time [ns]; *.per_second: 1.5e9; percentages: 50; others: 1000 for each
  *  kernel. */
 double fake_value_default(const fake_range *range, const char *metric);

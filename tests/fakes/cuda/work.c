@@ -188,13 +188,23 @@ static void count(CUstream stream, fake_range *range, bool graph) {
     fakei_profiler_ran_locked(context, range, graph);
 }
 
+static fake_launch_fn on_launch;
+
+void fake_on_launch(fake_launch_fn fn) {
+    fakei_lock();
+    on_launch = fn;
+    fakei_unlock();
+}
+
 void fakei_launch_locked(fakei_work work) {
     if (work.stream->capture) {
         capture(work.stream, work);
         return;
     }
     fake_range range = run(&work);
-    if (work.kind == FAKEI_KERNEL) count(work.stream, &range, false);
+    if (work.kind != FAKEI_KERNEL) return;
+    count(work.stream, &range, false);
+    if (on_launch) on_launch(&range);
 }
 
 void fakei_graph_launch_locked(CUgraph graph, CUstream stream, uint32_t correlation) {
