@@ -29,8 +29,7 @@ static void open_device(wm_state *st) {
     fake_kernel_ns("alpha", 1000);
     fake_kernel_ns("beta", 2000);
     fake_kernel_ns("gamma", 4000);
-    if (!ok(st, cuInit(0)) || !ok(st, cuCtxCreate_v2(&context, 0, device ? atoi(device) : 0)))
-        return;
+    if (!ok(st, cuInit(0)) || !ok(st, cuCtxCreate_v2(&context, 0, device ? atoi(device) : 0))) return;
     (void)ok(st, cuStreamCreate(&streams[0], CU_STREAM_DEFAULT));
     (void)ok(st, cuStreamCreate(&streams[1], CU_STREAM_NON_BLOCKING));
 }
