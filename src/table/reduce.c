@@ -403,7 +403,7 @@ static wm_status write_bench(work *k, uint32_t bench, const item **items, const 
 }
 
 wm_status wmi_reduce(const wmi_samples *samples, const wmi_reduce_opts *opts, wm_table **out, wm_error *err) {
-    work k = {.samples = samples, .state = WMI_STATE_CELLS_INIT};
+    work k = {.samples = samples};
     size_t count;
     item *items = sorted_items(samples, &count);
     const item *at = items;

@@ -1,15 +1,18 @@
 #include "table/state_cells.h"
 
+/* Have both values in the same runs? */
+static bool same_runs(const wmi_series *a, const wmi_series *b) {
+    if (a->config != b->config || a->pass != b->pass || a->n != b->n || a->nulls || b->nulls) return false;
+    for (size_t i = 0; i < a->n; i++)
+        if (wmi_series_run(a, i) != wmi_series_run(b, i)) return false;
+    return true;
+}
+
 const wmi_state_summary *wmi_state_cells_of(wmi_state_cells *cells, const wmi_samples *samples,
                                             const wmi_series *series) {
     if (!series || series->pass < 0 || !wmi_samples_has_states(samples)) return NULL;
-    if (cells->config == series->config && cells->pass == series->pass && cells->n == series->n &&
-        cells->nulls == 0 && series->nulls == 0)
-        return cells->known ? &cells->summary : NULL;
-    cells->config = series->config;
-    cells->pass = series->pass;
-    cells->n = series->n;
-    cells->nulls = series->nulls;
+    if (cells->of && same_runs(cells->of, series)) return cells->known ? &cells->summary : NULL;
+    cells->of = series;
     wmi_state_summary_init(&cells->summary);
     for (size_t i = 0; i < series->n; i++) {
         const wmi_sensed *run =

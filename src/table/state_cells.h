@@ -7,14 +7,10 @@
 
 /** The state of the runs in which a series has values, summed up once for series that have the same. */
 typedef struct wmi_state_cells {
-    uint32_t config; /* whose the summary is; UINT32_MAX: none yet */
-    int32_t pass;
-    size_t n, nulls;
-    bool known; /* some run's state was read */
+    const wmi_series *of; /* whose the summary is; NULL: none yet */
+    bool known;           /* some run's state was read */
     wmi_state_summary summary;
 } wmi_state_cells;
-#define WMI_STATE_CELLS_INIT                                                                                 \
-    { .config = UINT32_MAX }
 
 /** The summary for a series: NULL where no state was read. */
 const wmi_state_summary *wmi_state_cells_of(wmi_state_cells *cells, const wmi_samples *samples,

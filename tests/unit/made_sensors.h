@@ -11,14 +11,18 @@ static struct {
     double value[WMI_SENSOR_COUNT];
     wm_reason reason[WMI_SENSOR_COUNT];
     pthread_t main;
-    int calls;      /* readings that the test's own thread made */
-    int fails_from; /* from this one on none has a value; 0: never */
-    int low_until;  /* until this one the headroom is 1; 0: never */
+    int calls;       /* readings that the test's own thread made */
+    int fails_from;  /* from this one on none has a value; 0: never */
+    int low_until;   /* until this one the headroom is 1; 0: never */
+    int64_t cost_ns; /* a reading takes so long; to be changed while no other thread reads */
 } made = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static void made_sense(void *self, uint32_t which, int cpu, wmi_sensed *out) {
     (void)self;
     (void)cpu;
+    const int64_t until = (int64_t)wmi_monotonic_ns() + made.cost_ns;
+    while (made.cost_ns && (int64_t)wmi_monotonic_ns() < until) {
+    }
     pthread_mutex_lock(&made.lock);
     if (pthread_equal(pthread_self(), made.main)) made.calls++;
     const bool lost = made.fails_from && made.calls >= made.fails_from;
@@ -52,6 +56,7 @@ static inline int made_reset(void **state) {
         made.reason[i] = WM_REASON_NONE;
     }
     made.main = pthread_self();
+    made.cost_ns = 0;
     made.calls = made.fails_from = made.low_until = 0;
     pthread_mutex_unlock(&made.lock);
     return 0;
