@@ -2,6 +2,7 @@
  *
  * Rows are matched by a hash of benchmark, configuration, region and metric; the
  * nth row of a key in one table meets the nth of that key in the other. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -42,6 +43,8 @@ typedef struct side {
     const wm_table *table;
     const char *name; /* "baseline" or "contender" */
     size_t column[IN_COUNT];
+    bool ncu;         /* Nsight Compute's */
+    bool time_as_own; /* its time of kernels goes by the name of ours, the only one that the other has */
 } side;
 
 static wm_status open_side(side *s, wm_error *err) {
@@ -64,10 +67,29 @@ static wm_value cell(const side *s, size_t row, int in) {
     return wmi_table_cell(s->table, row, s->column[in]);
 }
 
+static const char ncu_time[] = "gpu__time_duration.sum", own_time[] = "kernel_time";
+
 /* A cell of text; "" for a null. */
 static const char *text(const side *s, size_t row, int in) {
     wm_value v = cell(s, row, in);
-    return v.type == WM_STR ? v.as.str : "";
+    const char *found = v.type == WM_STR ? v.as.str : "";
+    return in == IN_METRIC && s->time_as_own && strcmp(found, ncu_time) == 0 ? own_time : found;
+}
+
+static bool has_metric(const side *s, const char *name) {
+    for (size_t row = 0; row < wm_table_rows(s->table); row++)
+        if (strcmp(text(s, row, IN_METRIC), name) == 0) return true;
+    return false;
+}
+
+/* The profiler's time of kernels is the counterpart of ours, where ours was not read by it. */
+static void names_match(side *s, const side *other) {
+    const size_t column = wm_table_find(s->table, "backend");
+    for (size_t row = 0; column != SIZE_MAX && row < wm_table_rows(s->table) && !s->ncu; row++) {
+        const wm_value v = wmi_table_cell(s->table, row, column);
+        s->ncu = v.type == WM_STR && strcmp(v.as.str, "ncu") == 0;
+    }
+    s->time_as_own = s->ncu && !has_metric(other, ncu_time) && has_metric(other, own_time);
 }
 
 /* ---- matching ---- */
@@ -233,6 +255,17 @@ static void weigh(outcome *o, const side *base, size_t b, const side *cont, size
 
 static const wm_value no_value = {WM_NULL, WM_REASON_NOT_APPLICABLE, {0}};
 
+/* How far ours is from what the other profiler found. */
+static wm_value difference(const side *base, size_t b, const side *cont, size_t c) {
+    const wm_value mean_b = cell(base, b, IN_MEAN), mean_c = cell(cont, c, IN_MEAN);
+    const char *unit = text(base, b, IN_UNIT);
+    if (!base->ncu || mean_b.type != WM_F64 || mean_c.type != WM_F64) return no_value;
+    if (strcmp(unit, text(cont, c, IN_UNIT)) != 0) return no_value;
+    const double by = mean_c.as.f64 - mean_b.as.f64;
+    if (strcmp(unit, "%") == 0) return wmi_f64(by);
+    return mean_b.as.f64 == 0 ? wmi_null(WM_REASON_ZERO_BASELINE) : wmi_f64(100 * by / fabs(mean_b.as.f64));
+}
+
 /* One row of the result; `base` or `cont` is NULL where only the other has it. */
 static wm_status add_row(wm_table *t, const side *base, size_t b, const side *cont, size_t c,
                          double threshold) {
@@ -247,13 +280,14 @@ static wm_status add_row(wm_table *t, const side *base, size_t b, const side *co
         [WMI_CCOL_BENCHMARK] = cell(any, at, IN_BENCHMARK),
         [WMI_CCOL_CONFIG_KEY] = cell(any, at, IN_CONFIG),
         [WMI_CCOL_REGION] = cell(any, at, IN_REGION),
-        [WMI_CCOL_METRIC] = cell(any, at, IN_METRIC),
+        [WMI_CCOL_METRIC] = any->time_as_own ? wmi_str(text(any, at, IN_METRIC)) : cell(any, at, IN_METRIC),
         [WMI_CCOL_UNIT] = cell(any, at, IN_UNIT),
         [WMI_CCOL_BASELINE_MEAN] = base ? cell(base, b, IN_MEAN) : no_value,
         [WMI_CCOL_CONTENDER_MEAN] = cont ? cell(cont, c, IN_MEAN) : no_value,
         [WMI_CCOL_RATIO] = o.ratio,
         [WMI_CCOL_RATIO_CI95_LOW] = o.low,
         [WMI_CCOL_RATIO_CI95_HIGH] = o.high,
+        [WMI_CCOL_DIFFERENCE] = base && cont ? difference(base, b, cont, c) : no_value,
         [WMI_CCOL_VERDICT] = wmi_str(o.verdict),
         [WMI_CCOL_REASON] = o.reason.len ? wmi_str(o.reason.data) : no_value,
     };
@@ -348,8 +382,11 @@ wm_status wm_table_compare(const wm_table *baseline, const wm_table *contender, 
     if (opts) memcpy(&o, opts, opts->struct_size < sizeof o ? opts->struct_size : sizeof o);
     if (!(o.threshold >= 0 && o.threshold < 1))
         return wmi_error_set(err, WM_EINVAL, 0, "the threshold takes a number from 0 to below 1");
-    side base = {baseline, "baseline", {0}}, cont = {contender, "contender", {0}};
+    side base = {.table = baseline, .name = "baseline"}, cont = {.table = contender, .name = "contender"};
     wm_status s = open_side(&base, err);
     if (s == WM_OK) s = open_side(&cont, err);
-    return s == WM_OK ? compare(&base, &cont, o.threshold, out, err) : s;
+    if (s != WM_OK) return s;
+    names_match(&base, &cont);
+    names_match(&cont, &base);
+    return compare(&base, &cont, o.threshold, out, err);
 }
