@@ -12,8 +12,6 @@
 
 enum { OUTPUT_MAX = 1 << 20, NS_PER_MS = 1000000 };
 
-extern char **environ;
-
 /* The program of a caller may block or ignore signals that the command counts on. */
 static int attributes_set(posix_spawnattr_t *attr) {
     sigset_t none, all;

@@ -30,7 +30,7 @@ uint32_t wmi_samples_find_collector(const wmi_samples *s, uint32_t bench, const 
 
 /** Keep a value, in place of an earlier one of the same place. Its text is copied. What of the place has no
  *  meaning in the collector's scope is ignored; a double that is not finite becomes a null. WM_ENOMEM. */
-wm_status wmi_samples_collect(wmi_samples *s, const wmi_collected *value);
+wm_status wmi_samples_collect(wmi_samples *s, const wmi_collected *given);
 /** The value of a place, borrowed; NULL: there is none. */
 const wm_value *wmi_samples_collected_of(const wmi_samples *s, uint32_t collector, uint32_t config,
                                          uint32_t node, int32_t run);

@@ -18,6 +18,10 @@ static wm_status given_check(const char *name, wm_collect_scope scope, wm_error 
 }
 
 static wm_status collector_copy(const wm_collector *from, size_t size, wm_collector *to, wm_error *err) {
+    if (from->struct_size != size) {
+        wmi_error_set(err, WM_EINVAL, 0, "wm_collector: start from WM_COLLECTOR_INIT");
+        return WM_EINVAL;
+    }
     memcpy(to, from, size < sizeof *to ? size : sizeof *to);
     const char *name = to->name;
     to->name = NULL;
@@ -37,10 +41,7 @@ wm_status wmi_collectors_copy(const wm_collector *given, size_t count, wm_collec
     if (!own) return wmi_error_nomem(err);
     for (size_t i = 0; i < count; i++) {
         const wm_collector *from = (const void *)((const char *)given + i * size);
-        const wm_status status =
-            from->struct_size == size
-                ? collector_copy(from, size, &own[i], err)
-                : wmi_error_set(err, WM_EINVAL, 0, "wm_collector: start from WM_COLLECTOR_INIT");
+        const wm_status status = collector_copy(from, size, &own[i], err);
         if (status == WM_OK) {
             own[i].struct_size = sizeof own[i];
             continue;

@@ -55,7 +55,7 @@ wm_status wmi_collected_columns_make(const wmi_samples *samples, bool results, w
     const size_t n = wmi_samples_collectors(samples);
     *out = (wmi_collected_columns){.samples = samples};
     if (n == 0) return WM_OK;
-    out->v = malloc(n * sizeof *out->v);
+    out->v = calloc(n, sizeof *out->v);
     out->of = malloc(n * sizeof *out->of);
     if (!out->v || !out->of) return WM_ENOMEM;
     for (size_t i = 0; i < n; i++) add_collector(out, i, results);
