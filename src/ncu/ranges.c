@@ -31,7 +31,7 @@ static bool front_read(const char *s, size_t n, wmi_ncu_range *out) {
         if (id > UINT64_MAX / 10 - 1) return false;
         id = 10 * id + (uint64_t)(s[i] - '0');
     }
-    if (i == 0 || i >= n || s[i] != ':') return false;
+    if (i == 0 || i >= n || s[i] != ':' || memchr(s, '"', n)) return false; /* a quote: two items */
     out->id = id;
     out->domain = (wmi_ncu_text){s + i + 1, n - i - 1};
     return true;
