@@ -57,6 +57,20 @@ static void lines_where_there_is_no_terminal(void **state) {
     end(&s);
 }
 
+static void waiting_for_a_device_is_shown(void **state) {
+    (void)state;
+    shown s;
+    const wm_wait wait = {sizeof wait, 8, 20, 34 * (minute_ns / 60), 2 * minute_ns};
+    begin(&s);
+    wmi_progress_wait(&s.progress, &wait); /* something was shown just now */
+    assert_int_equal(s.n, 0);
+    s.progress.shown_ns -= minute_ns;
+    wmi_progress_wait(&s.progress, &wait);
+    assert_string_equal(s.text,
+                        "waiting for the GPU to cool: 8 of 20 degrees left, for 0:34, at most 2:00 more\n");
+    end(&s);
+}
+
 static void one_line_that_is_drawn_again_on_a_terminal(void **state) {
     (void)state;
     shown s;
@@ -101,6 +115,7 @@ static void silence(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lines_where_there_is_no_terminal),
+        cmocka_unit_test(waiting_for_a_device_is_shown),
         cmocka_unit_test(one_line_that_is_drawn_again_on_a_terminal),
         cmocka_unit_test(a_step_is_named_by_what_it_has),
         cmocka_unit_test(silence),
