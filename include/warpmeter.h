@@ -441,7 +441,7 @@ typedef struct wm_benchmark {
 /** Add a benchmark to the list that wm_main runs. The struct and its texts are
  *  copied; its functions must stay loaded. With interleaved and random order, set-up and tear-down run again
  *  whenever the configuration changes.
- *  Returns  WM_OK; WM_EINVAL (no name or function, or a name already taken);
+ *  Returns  WM_OK; WM_EINVAL (no name or function, a name already taken, or a collector without a name);
  *           WM_ENOMEM.   Threads  one at a time. */
 WM_API wm_status wm_benchmark_register(const wm_benchmark *bench, wm_error *err);
 
