@@ -107,6 +107,10 @@ wm_sweep *core_sweep_enter(core_sweep *sweep);
 /** Keep the exception at hand, if it is the first, for the return of the core: the core called back. */
 void core_sweep_keep(core_sweep *sweep);
 
+/** The texts of a tuple, with NULL at the end, to be freed; NULL with an exception that names `what`. They
+ * live as long as the tuple. */
+const char **core_texts(PyObject *tuple, const char *what);
+
 /* ---- collect.c ---- */
 
 /** Declare the collectors of a sweep, of (name, scope) each: those whose scope is "once", "config" or "run"
@@ -134,6 +138,10 @@ PyObject *core_add_bytes(PyObject *module, PyObject *args, PyObject *keywords);
 PyObject *core_add_items(PyObject *module, PyObject *args, PyObject *keywords);
 PyObject *core_skip(PyObject *module, PyObject *why);
 PyObject *core_doctor(PyObject *module, PyObject *unused);
+PyObject *core_facts(PyObject *module, PyObject *unused);
+PyObject *core_ncu_find(PyObject *module, PyObject *unused);
+PyObject *core_ncu_command(PyObject *module, PyObject *args, PyObject *keywords);
+PyObject *core_ncu_read(PyObject *module, PyObject *args, PyObject *keywords);
 PyObject *core_metrics(PyObject *module, PyObject *args, PyObject *keywords);
 PyObject *core_metrics_plan(PyObject *module, PyObject *args, PyObject *keywords);
 

@@ -88,8 +88,16 @@ static PyMethodDef functions[] = {
      "skip(why, /)\n--\n\nLeave the configuration at hand out; the function should return after it."},
     {"doctor", core_doctor, METH_NOARGS,
      "doctor()\n--\n\nWhat this machine can measure, what it cannot, why, and what to do about it."},
+    {"facts", core_facts, METH_NOARGS,
+     "facts()\n--\n\nWhat is known of the GPUs, under the keys that a table's context has."},
     {"metrics", CORE_METHOD(core_metrics), METH_VARARGS | METH_KEYWORDS,
      "metrics(pattern=None, chip=None)\n--\n\nThe metrics that there are."},
+    {"ncu_find", core_ncu_find, METH_NOARGS, "ncu_find()\n--\n\nThe path of ncu."},
+    {"ncu_command", CORE_METHOD(core_ncu_command), METH_VARARGS | METH_KEYWORDS,
+     "ncu_command(argv, *, ncu=None, report=None, log=None, metrics=None, nvtx_domain=None, cold=False, "
+     "clocks=None, replay=None, extra=())\n--\n\nThe words that run argv under ncu."},
+    {"ncu_read", CORE_METHOD(core_ncu_read), METH_VARARGS | METH_KEYWORDS,
+     "ncu_read(report, *, ncu=None, metrics=None, nvtx_domain=None)\n--\n\nA report of ncu's as results."},
     {"metrics_plan", CORE_METHOD(core_metrics_plan), METH_VARARGS | METH_KEYWORDS,
      "metrics_plan(metrics, chip=None)\n--\n\nThe passes over the program that a set of metrics takes."},
     {NULL, NULL, 0, NULL}};

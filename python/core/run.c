@@ -164,6 +164,17 @@ static int step_tell(core_sweep *s, const work *w, const wm_step *due) {
     return result ? 0 : -1;
 }
 
+/* wm_wait_fn: Ctrl-C ends the wait. Signals are handled in the main thread. */
+static bool waits_on(void *user, const wm_wait *wait) {
+    core_sweep *s = user;
+    (void)wait;
+    const PyGILState_STATE gil = PyGILState_Ensure();
+    if (!s->raised && PyErr_CheckSignals() < 0) core_sweep_keep(s);
+    const bool on = !s->raised;
+    PyGILState_Release(gil);
+    return on;
+}
+
 static int run_steps(core_sweep *s, wm_sweep *sweep, const work *w) {
     wm_step due = WM_STEP_INIT;
     wm_error err;
@@ -213,7 +224,9 @@ static int run(core_sweep *s, const work *w) {
         PyErr_SetString(PyExc_RuntimeError, "a sweep runs once: this one has");
     } else {
         s->began = true;
+        wm_sweep_on_wait(sweep, waits_on, s);
         status = run_steps(s, sweep, w);
+        wm_sweep_on_wait(sweep, NULL, NULL);
     }
     core_session_leave(s->session);
     return status;

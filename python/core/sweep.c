@@ -85,8 +85,7 @@ static const char *text_of(PyObject *object, const char *what) {
     return text;
 }
 
-/* The texts of a tuple, to be freed; NULL with an exception. */
-static const char **texts_of(PyObject *tuple, const char *what) {
+const char **core_texts(PyObject *tuple, const char *what) {
     const Py_ssize_t count = PyTuple_Size(tuple);
     const char **texts = calloc((size_t)count + 1, sizeof *texts);
     if (!texts) PyErr_NoMemory();
@@ -100,7 +99,7 @@ static const char **texts_of(PyObject *tuple, const char *what) {
 }
 
 static int sweep_create(core_sweep *s, const char *name, PyObject *options, PyObject *pairs) {
-    const char **argv = texts_of(options, "Sweep: options");
+    const char **argv = core_texts(options, "Sweep: options");
     if (!argv) return -1;
     wm_collector *collectors = NULL;
     const Py_ssize_t collector_count = core_collectors_make(s, pairs, &collectors);
@@ -223,7 +222,7 @@ static int add_config(core_sweep *s, PyObject *names, PyObject *values) {
                      PyTuple_Size(values));
         return -1;
     }
-    const char **texts = texts_of(names, "add_config: names");
+    const char **texts = core_texts(names, "add_config: names");
     wm_value *v = texts ? calloc((size_t)count + 1, sizeof *v) : NULL;
     if (texts && !v) PyErr_NoMemory();
     int result = v ? 0 : -1;
@@ -305,6 +304,18 @@ static PyObject *sweep_put(PyObject *self, PyObject *args, PyObject *keywords) {
     Py_RETURN_NONE;
 }
 
+static PyObject *sweep_outcome(PyObject *self, PyObject *unused) {
+    (void)unused;
+    core_sweep *s = sweep_of(self);
+    wm_sweep *sweep = core_sweep_enter(s);
+    if (!sweep) return NULL;
+    wm_error err = WM_ERROR_INIT;
+    const wm_status status = wm_sweep_outcome(sweep, &err);
+    core_session_leave(s->session);
+    if (status != WM_OK) return core_raise(core_state_of(self), status, &err);
+    Py_RETURN_NONE;
+}
+
 static PyObject *sweep_config_keys(PyObject *self, PyObject *unused) {
     (void)unused;
     return PyList_GetSlice(sweep_of(self)->keys, 0, PY_SSIZE_T_MAX);
@@ -373,6 +384,8 @@ static PyMethodDef methods[] = {
     {"put", CORE_METHOD(sweep_put), METH_VARARGS | METH_KEYWORDS,
      "put($self, config, run, region, metric, value, unit='')\n--\n\nSay a value of a run that was "
      "measured."},
+    {"outcome", sweep_outcome, METH_NOARGS,
+     "outcome($self)\n--\n\nRaises Error where a configuration failed."},
     {"collect", CORE_METHOD(core_sweep_collect), METH_VARARGS | METH_KEYWORDS,
      "collect($self, name, scope, config, run, region, value)\n--\n\nSay the value of a collector."},
     {"close", sweep_close, METH_NOARGS, "close($self)\n--\n\nGive back what the sweep holds of a device."},

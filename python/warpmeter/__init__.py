@@ -16,7 +16,7 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from . import analyze, collection, exceptions, experimental, utils
+    from . import analyze, collection, collectors, exceptions, experimental, utils
     from ._core import (
         __version__,
         add_bytes,
@@ -28,12 +28,12 @@ if TYPE_CHECKING:
     )
     from ._session import session
     from .info_collector import CollectionScope, InfoCollector
-    from .results import ProfileResults, load
+    from .results import ProfileResults, compare, load
     from .table import Table, doctor, metrics, metrics_plan
     from .tools import Tool, activate, deactivate, get_active_tool
     from .utils import VerbosityLevel, col_panel, row_panel
 
-_MODULES = ("analyze", "collection", "exceptions", "experimental", "utils")
+_MODULES = ("analyze", "collection", "collectors", "exceptions", "experimental", "utils")
 _HOMES = {
     "._core": (
         "__version__",
@@ -46,7 +46,7 @@ _HOMES = {
     ),
     "._session": ("session",),
     ".info_collector": ("CollectionScope", "InfoCollector"),
-    ".results": ("ProfileResults", "load"),
+    ".results": ("ProfileResults", "compare", "load"),
     ".table": ("Table", "doctor", "metrics", "metrics_plan"),
     ".tools": ("Tool", "activate", "deactivate", "get_active_tool"),
     ".utils": ("VerbosityLevel", "col_panel", "row_panel"),
@@ -69,6 +69,8 @@ __all__ = [
     "annotate",
     "col_panel",
     "collection",
+    "collectors",
+    "compare",
     "deactivate",
     "doctor",
     "exceptions",

@@ -201,8 +201,9 @@ class Sweep:
         configuration, by its number. on_step is called after each call, when its measurement has
         ended and is kept. What the function raises fails the configuration, ends the sweep and is
         raised; what on_step raises ends the sweep and is raised. Signals are handled between
-        calls. What was measured so far stays in the session. Once only (RuntimeError). ValueError
-        for a configuration without arguments, once it is due."""
+        calls, and while the core waits for a device to cool. What was measured so far stays in the
+        session. Once only (RuntimeError). ValueError for a configuration without arguments, once it
+        is due."""
     @property
     def calls(self) -> int: ...  # made so far, warm-ups and all passes
     @property
@@ -218,6 +219,8 @@ class Sweep:
         unit: str = "",
     ) -> None:
         """wm_sweep_put. None, and a number that is not finite, is a null, "not-finite"."""
+    def outcome(self) -> None:
+        """wm_sweep_outcome: Error (WM_EFAILED, WM_EHOT) where a configuration failed."""
     def collect(
         self,
         name: str,
@@ -245,5 +248,30 @@ def skip(why: str, /) -> None:
 # ---- the machine ----
 
 def doctor() -> RawTable: ...  # wm_doctor
+def facts() -> dict[str, _Value]: ...  # of the GPUs, as in a table's context: "gpu", "gpu_uuid"
 def metrics(pattern: str | None = None, chip: str | None = None) -> RawTable: ...  # wm_metrics
 def metrics_plan(metrics: str, chip: str | None = None) -> RawTable: ...  # wm_metrics_plan
+
+# ---- Nsight Compute ----
+
+def ncu_find() -> str: ...  # wm_ncu_find
+def ncu_command(
+    argv: Sequence[str],
+    *,
+    ncu: str | None = None,
+    report: str | None = None,
+    log: str | None = None,
+    metrics: str | None = None,
+    nvtx_domain: str | None = None,
+    cold: bool = False,
+    clocks: str | None = None,
+    replay: str | None = None,
+    extra: Sequence[str] = (),
+) -> list[str]: ...  # wm_ncu_command
+def ncu_read(
+    report: _Path,
+    *,
+    ncu: str | None = None,
+    metrics: str | None = None,
+    nvtx_domain: str | None = None,
+) -> RawTable: ...  # wm_ncu_read; OSError

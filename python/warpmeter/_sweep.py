@@ -20,7 +20,8 @@ from ._derive import Derived, check_arity, derive
 from ._measured import Measured
 from ._settings import ClockControl, Settings
 from ._words import plain
-from .exceptions import ProfilerException, ThermalControlError
+from .exceptions import CoolingTimeoutError, ProfilerException, ThermalControlError
+from .results import ProfileResults
 from .utils import VerbosityLevel
 
 if TYPE_CHECKING:
@@ -54,6 +55,7 @@ class Call:
         parameters: Parameters,
         configs: Sequence[tuple[object, ...]],
         settings: Settings,
+        choice: Choice | None = None,
     ) -> None:
         self._function = function
         self._name = name_of(function)
@@ -62,7 +64,8 @@ class Call:
         self._settings = settings
         if _core.active():
             raise ProfilerException(self._busy())
-        self._choice = choose(settings)
+        _check_device(settings)
+        self._choice = choice or choose(settings)
         how = settings.combine_kernel_metrics
         self._fold = Fold(how) if callable(how) else None
         self._collecting = Collecting(settings.collectors, configs)
@@ -103,6 +106,10 @@ class Call:
             " process, maybe of a function that calls this one"
         )
 
+    @property
+    def choice(self) -> Choice:
+        return self._choice
+
     def run(self) -> Outcome:
         """Measure. What the function raises, or another that the caller gave, is raised;
         measured_so_far() has what was measured until then."""
@@ -117,15 +124,20 @@ class Call:
                 self._read, self._target(), self._session.samples(), self._session.kernels()
             )
             self._fold = None
+        self._check_outcome()
         measured = self.measured(self._derive())
         warnings = tuple(self.warnings())
         return Outcome(measured, self._sweep.returned, several_kernels(measured), warnings)
 
     def warnings(self) -> Iterator[str]:
         """What is to be said of the measurement, after it."""
-        how = self._settings.clock_control
-        for why in self._said:
-            yield f"clock_control={how!r}: clocks were free to change, as they are not held: {why}"
+        for line in self._said:
+            unlocked, uncooled = _UNLOCKED.match(line), _UNCOOLED.match(line)
+            if unlocked:
+                how = f"clock_control={self._settings.clock_control!r}"
+                yield f"{how}: clocks were free to change, as they are not held: {unlocked[1]}"
+            elif uncooled and self._settings.controls_heat:
+                yield f"temperatures were not controlled: {uncooled[1]}"
         yield from self._collecting.failures
 
     def close(self) -> None:
@@ -155,6 +167,19 @@ class Call:
             _runs.end()
             if progress:
                 progress.end()
+
+    def _check_outcome(self) -> None:
+        """CoolingTimeoutError: the device stayed too hot for some configuration."""
+        try:
+            self._sweep.outcome()
+        except _core.Error as error:
+            if error.status == "WM_EHOT":
+                measured = self.measured(Derived())
+                reasons = map(str, measured.results.column("reason").to_list())
+                why = next((plain(each) for each in reasons if "did not cool" in each), "")
+                text = ": ".join(filter(None, (plain(error), why)))
+                raise CoolingTimeoutError(text, ProfileResults(measured)) from error
+            raise _explained(error) from error
 
     def _hand_over(self) -> None:
         """Let the core's tables have what collectors said."""
@@ -254,26 +279,45 @@ class Call:
         print(f"warpmeter: {self._name}: {_count(added, 'call')} more than planned, for counters")
 
 
-_UNLOCKED = "clocks are not held: "
+_UNLOCKED = re.compile(r"clocks are not held: (.*)", re.DOTALL)
+_UNCOOLED = re.compile(r".*: thermal control is off: (.*)", re.DOTALL)
+_COOLING = re.compile(r".*: (waiting for the GPU to cool|the GPU has cooled)", re.DOTALL)
 
 
 def _log(settings: Settings, said: list[str], level: int, line: str) -> None:
-    if line.startswith(_UNLOCKED):
-        said.append(plain(line.removeprefix(_UNLOCKED)))
+    line = plain(line)
+    if _UNLOCKED.match(line) or _UNCOOLED.match(line):
+        said.append(line)
         return
     if settings.silent:
         return
     if level <= 1:
         kind = "warning" if level else "error"
-        print(f"warpmeter: {kind}: {plain(line)}", file=sys.stderr)
-    elif settings.verbosity >= VerbosityLevel.DEBUG:
-        print(f"warpmeter: {plain(line)}")
+        print(f"warpmeter: {kind}: {line}", file=sys.stderr)
+    elif settings.verbosity >= VerbosityLevel.DEBUG or _COOLING.match(line):
+        clear = "\r\x1b[K" if _on_terminal() else ""  # of the line of progress
+        print(f"{clear}warpmeter: {line}", flush=True)
+
+
+def _on_terminal() -> bool:
+    isatty = getattr(sys.stdout, "isatty", None)  # stdout may be None, or any object
+    return bool(isatty and isatty())
+
+
+def _check_device(settings: Settings) -> None:
+    """ThermalControlError: thermal_device is not there."""
+    number = settings.thermal_device
+    if number is None or settings.thermal_mode == "off":
+        return
+    count = sum(bool(re.fullmatch(r"gpu(_\d+)?", key)) for key in _core.facts())
+    if number >= count:
+        there = f"CUDA has {count}, from 0 on" if count else "there is none"
+        raise ThermalControlError(f"thermal_device is {number}: no GPU has that number; {there}")
 
 
 def _explained(error: Exception) -> Exception:
     """A failure of the core as the package's own exception."""
-    text = plain(error)
-    return (ThermalControlError if text.startswith("thermal_") else ProfilerException)(text)
+    return ProfilerException(plain(error))
 
 
 def _next_run(_: Step) -> None:
@@ -398,8 +442,7 @@ class _Progress:
 
     @classmethod
     def on_terminal(cls, calls: int) -> _Progress | None:
-        isatty = getattr(sys.stdout, "isatty", None)  # stdout may be None, or any object
-        return cls(calls) if isatty and isatty() else None
+        return cls(calls) if _on_terminal() else None
 
     def step(self, step: Step) -> None:
         _runs.begin()

@@ -18,6 +18,7 @@ def plain(said: object) -> str:
     """What the core says, with the names of arguments for its options, and of functions for its
     own."""
     text = re.sub(r"\bwm_(record|skip|add_flops|add_bytes|add_items)\b", r"\1", str(said))
+    text = text.removesuffix("; try:base goes on without")  # as clock_control does
     return re.sub(r"--[a-z]+(?:-[a-z]+)*", lambda m: _argument(m[0]), text)
 
 

@@ -12,6 +12,8 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal, NoReturn, TypeAlias, overload
 
+from . import _report
+from ._backend import Choice
 from ._collect import check_names
 from ._configs import Parameters, bind, name_of
 from ._files import write_csv
@@ -241,30 +243,61 @@ def _decorate(function: Function, *, settings: Settings) -> Profiled:
     check_names(settings.collectors, parameters)
     files = _Files(settings)
 
+    if settings.report is not None:
+        _report.wanted()
+
     @functools.wraps(function)
     def profiled(
         *args: Any, configs: Iterable[Any] | None = None, **keywords: Any
     ) -> ProfileResults:
-        if keywords:
-            names = ", ".join(keywords)
-            raise ProfilerException(f"keyword arguments are not accepted: {names}; use configs=")
-        bound = bind(parameters, args, configs, settings.configs)
-        if settings.output_csv:
-            need_pandas()
-        outcome = _run(Call(function, parameters, bound, settings))
-        for category, text in _warnings(settings, outcome):
-            warnings.warn(text, category, stacklevel=2)
-        results = ProfileResults(outcome.measured)
-        if outcome.several_kernels:
-            raise SeveralKernelsError(_several_kernels(outcome.several_kernels), results)
+        number = _report.number()
         try:
-            files.write(outcome.measured)
-        except Exception as error:
-            _attach(results, error)
+            if keywords:
+                names = ", ".join(keywords)
+                raise ProfilerException(
+                    f"keyword arguments are not accepted: {names}; use configs="
+                )
+            bound = bind(parameters, args, configs, settings.configs)
+            results = _measure(function, parameters, bound, settings, files, number)
+        except BaseException as error:
+            _report.keep(number, error)
             raise
+        _report.keep(number, results)
         return results
 
     return profiled
+
+
+def _measure(
+    function: Function,
+    parameters: Parameters,
+    configs: list[tuple[object, ...]],
+    settings: Settings,
+    files: _Files,
+    number: int,
+) -> ProfileResults:
+    """One call of a decorated function; `number` is that of the call in the process."""
+    if settings.output_csv:
+        need_pandas()
+    if _report.again is not None:
+        if number < _report.again.call:
+            return _report.again.recall(number, name_of(function), configs)
+        with _report.again.watched():
+            _run(Call(function, parameters, configs, settings, _report.UNMEASURED))
+    call = Call(function, parameters, configs, settings)
+    ncu = _report.find(settings, call.choice)
+    outcome = _run(call)
+    for category, text in _warnings(settings, outcome):
+        warnings.warn(text, category, stacklevel=3)
+    results = ProfileResults(outcome.measured)
+    if outcome.several_kernels:
+        raise SeveralKernelsError(_several_kernels(outcome.several_kernels), results)
+    try:
+        files.write(outcome.measured, ncu, call.choice, number)
+    except Exception as error:
+        _attach(results, error)
+        raise
+    return results
 
 
 def _runs_later(function: Function) -> bool:
@@ -279,7 +312,7 @@ def _run(call: Call) -> Outcome:
             return call.run()
         except BaseException as error:
             for text in call.warnings():
-                warnings.warn(text, RuntimeWarning, stacklevel=3)
+                warnings.warn(text, RuntimeWarning, stacklevel=4)
             measured = call.measured_so_far()
             if measured is not None:
                 _attach(ProfileResults(measured), error)
@@ -317,21 +350,41 @@ def _several_kernels(found: Mapping[str, str]) -> str:
 
 
 class _Files:
-    """The CSV files of a decorated function, one pair for each call, numbered from 0."""
+    """The files of a decorated function, some for each call, numbered from 0."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._numbers = itertools.count()
 
-    def write(self, measured: Measured) -> None:
-        if not self._settings.output_csv:
+    def write(self, measured: Measured, ncu: str, choice: Choice, call: int) -> None:
+        """Those of one call. ncu: its path, where it is to make a report; "" else."""
+        number = next(self._numbers)
+        if self._settings.output_csv:
+            prefix = self._settings.prefix
+            if self._settings.output_prefix is None:
+                prefix = os.path.join(tempfile.mkdtemp(prefix="warpmeter_"), "")
+            paths = write_csv(measured, prefix, number)
+            self._say(f"wrote {' and '.join(map(str, paths))}")
+        if ncu:
+            beginning = f"{self._settings.prefix}ncu-output-{measured.function}-{number}"
+            self._report(measured, ncu, choice, call, beginning)
+
+    def _report(
+        self, measured: Measured, ncu: str, choice: Choice, call: int, beginning: str
+    ) -> None:
+        self._say(f"{measured.function}: running the program again under {ncu}")
+        try:
+            measured.report = _report.make(ncu, self._settings, choice, call, beginning)
+        except ProfilerException as error:
+            if self._settings.report == "ncu":
+                raise
+            self._say(str(error))
             return
-        prefix = self._settings.prefix
-        if self._settings.output_prefix is None:
-            prefix = os.path.join(tempfile.mkdtemp(prefix="warpmeter_"), "")
-        paths = write_csv(measured, prefix, next(self._numbers))
+        self._say(f"wrote {beginning}.ncu-rep and {beginning}.log")
+
+    def _say(self, text: str) -> None:
         if not self._settings.silent:
-            print(f"warpmeter: wrote {' and '.join(map(str, paths))}")
+            print(f"warpmeter: {text}")
 
 
 # ---- what is to come ----

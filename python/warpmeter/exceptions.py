@@ -22,19 +22,21 @@ class ProfilerException(Exception):
     known or cannot be had here, or another measurement that is under way. One line says why."""
 
 
-class SeveralKernelsError(RuntimeError):
+class _WithResults(Exception):
+    def __init__(self, message: str, results: ProfileResults) -> None:
+        super().__init__(message)
+        self.results = results
+
+    def __reduce__(self) -> tuple[type[_WithResults], tuple[str, ProfileResults]]:
+        return type(self), (str(self), self.results)
+
+
+class SeveralKernelsError(_WithResults, RuntimeError):
     """Several kernels ran in a region where one was expected, so what they make is not known. All
     was measured nevertheless."""
 
     results: ProfileResults
     """The finished results: those of such regions have no value."""
-
-    def __init__(self, message: str, results: ProfileResults) -> None:
-        super().__init__(message)
-        self.results = results
-
-    def __reduce__(self) -> tuple[type[SeveralKernelsError], tuple[str, ProfileResults]]:
-        return type(self), (str(self), self.results)
 
 
 class NCUNotAvailableError(Exception):
@@ -42,8 +44,11 @@ class NCUNotAvailableError(Exception):
 
 
 class ThermalControlError(Exception):
-    """The device's temperature cannot be controlled."""
+    """The temperature of the device that was asked for cannot be controlled."""
 
 
-class CoolingTimeoutError(ThermalControlError):
-    """The device did not cool down in time."""
+class CoolingTimeoutError(_WithResults, ThermalControlError):
+    """The device did not cool down in time, so some configurations were not measured."""
+
+    results: ProfileResults
+    """Those of the others; the rows of these say why they have no values."""

@@ -15,7 +15,11 @@ PYTHONPATH. Those of another virtual environment need warpmeter installed there.
 
 from __future__ import annotations
 
+import contextlib
+import glob
+import importlib.util
 import os
+import re
 import site
 import sys
 from collections.abc import Sequence
@@ -46,6 +50,31 @@ def _python_path(given: str, search: Sequence[str], installed: Sequence[str]) ->
     kept = [each for each in given.split(os.pathsep) if each != dropin] if given else []
     last = [home] if found and home not in kept else []
     return os.pathsep.join([dropin, *kept, *last])
+
+
+def _reader() -> list[str]:
+    """The folder of ncu's own module ncu_report, for scripts that open reports, where ncu has one
+    and none is installed."""
+    if importlib.util.find_spec("ncu_report") is not None:
+        return []
+    from . import _core
+
+    places = []
+    with contextlib.suppress(_core.Error, ValueError):
+        ncu = _core.ncu_find()
+        for folder in {os.path.dirname(ncu): None, os.path.dirname(os.path.realpath(ncu)): None}:
+            places += [folder, f"{folder}/..", f"{folder}/../nsight-compute-*"]
+    places.append("/opt/nvidia/nsight-compute/*")
+    for place in places:
+        found = glob.glob(f"{place}/extras/python/ncu_report.py")
+        if found:
+            return [os.path.dirname(os.path.abspath(max(found, key=_release)))]
+    return []
+
+
+def _release(path: str) -> list[int]:
+    """The numbers in a path, to find the newest."""
+    return [int(number) for number in re.findall(r"\d+", path)]
 
 
 def _options(command: Sequence[str]) -> list[str]:
@@ -79,6 +108,7 @@ def main() -> NoReturn:
 
     installed = [*site.getsitepackages(), site.getusersitepackages()]
     path = _python_path(os.environ.get("PYTHONPATH", ""), sys.path, installed)
+    path = os.pathsep.join([path, *_reader()])
     options = _options(sys.orig_argv[: len(sys.orig_argv) - len(arguments)])
     command = [sys.executable, *options, *arguments]
     os.execve(sys.executable, command, {**os.environ, "PYTHONPATH": path})

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NoReturn, final
 
 from . import _core
 from ._measured import Measured, collected_names
+from .exceptions import NCUNotAvailableError
 from .table import Table, need_pandas
 
 if TYPE_CHECKING:
@@ -57,6 +58,12 @@ class ProfileResults:
         for results from a file, loaded without them."""
         return _there(self._measured.kernels, "kernels")
 
+    @property
+    def report(self) -> Table | None:
+        """What ncu counted of the same call, as a table of results: for report="ncu". Compare it
+        with warpmeter.compare(results.report, results)."""
+        return None if self._measured.report is None else Table(self._measured.report)
+
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         """The table of results for Arrow's readers."""
         return self._measured.results.__arrow_c_stream__(requested_schema)
@@ -96,8 +103,15 @@ def load(
     parameters are as the file holds them, not the objects that they were. Any other table, and
     results of which columns were left out, is a Table.
 
+    A report of ncu's (.ncu-rep) is read, too, by ncu: NCUNotAvailableError where that is not there.
+
     OSError where a file cannot be read; ValueError and warpmeter's Error for what it holds."""
-    raw = _core.RawTable.read(os.fspath(path))
+    try:
+        raw = _core.RawTable.read(os.fspath(path))
+    except _core.Error as error:
+        if error.status == "WM_ENOTFOUND" and os.fsdecode(path).endswith(".ncu-rep"):
+            raise NCUNotAvailableError(str(error)) from error
+        raise
     beside = [_read_kind(samples, "samples"), _read_kind(kernels, "kernels")]
     if raw.kind == "results" and _REQUIRED.issubset(raw.column_names):
         return ProfileResults(_measured(raw, *beside))
@@ -106,6 +120,22 @@ def load(
             f"{os.fspath(path)} is no whole table of results, which samples and kernels belong to"
         )
     return Table(raw)
+
+
+def compare(
+    baseline: ProfileResults | Table, contender: ProfileResults | Table, threshold: float = 0.01
+) -> Table:
+    """Both row by row: the ratio of the contender's mean to the baseline's, with its 95 % interval
+    and a verdict. Ratios within 1 ± threshold count as the same.
+
+    TypeError for what is no results; warpmeter's Error where they have no row in common."""
+    tables = [
+        each.table() if isinstance(each, ProfileResults) else each for each in (baseline, contender)
+    ]
+    for table in tables:
+        if not isinstance(table, Table):
+            raise TypeError(f"compare takes results or tables of them, not {table!r}")
+    return tables[0].compare(tables[1], threshold)
 
 
 def _there(raw: _core.RawTable | None, what: str) -> Table:

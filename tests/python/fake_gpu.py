@@ -72,6 +72,7 @@ def environment() -> dict[str, str]:
         "WARPMETER_LIBCUDA": str(_FOLDER / "libcuda.so.1"),
         "WARPMETER_LIBCUPTI": str(_FOLDER / "libcupti.so.13"),
         "WARPMETER_LIBNVML": str(_FOLDER / "libnvidia-ml.so.1"),
+        "WARPMETER_NCU": str(_FOLDER / "ncu"),
         "CUDA_MPS_PIPE_DIRECTORY": str(_FOLDER / "no_mps"),
     }
 
@@ -80,8 +81,9 @@ class Gpu:
     """The GPU, in the process of a test: it has a context, and its kernels last KERNELS_NS."""
 
     def __init__(self) -> None:
+        # The made-up ncu looks for its functions among those that all may use.
+        self._fake = ctypes.CDLL(str(_FOLDER / "libfakegpu.so"), ctypes.RTLD_GLOBAL)
         self._driver = ctypes.CDLL(os.environ["WARPMETER_LIBCUDA"])
-        self._fake = ctypes.CDLL(str(_FOLDER / "libfakegpu.so"))
         self._fake.fake_function.restype = ctypes.c_void_p
         self._fake.fake_launches.restype = ctypes.c_uint64
         self._driver.cuLaunchKernel.argtypes = [

@@ -1,10 +1,13 @@
 """What is behind the names is warpmeter's own, by each way of importing it."""
 
+import inspect
+
 import nsight
 import warpmeter
 
-for name in ["kernel", "plot", "ignore_failures"]:
+for name in ["plot", "ignore_failures"]:
     assert getattr(nsight.analyze, name) is getattr(warpmeter.analyze, name)
+assert inspect.signature(nsight.analyze.kernel) == inspect.signature(warpmeter.analyze.kernel)
 for name in ["Tool", "activate", "deactivate", "get_active_tool", "VerbosityLevel"]:
     assert getattr(nsight, name) is getattr(warpmeter, name)
 for name in ["row_panel", "col_panel", "CollectionScope", "InfoCollector"]:
