@@ -342,16 +342,18 @@ static double between(point a, point b, int64_t at_ns) {
     return a.value + (b.value - a.value) * (double)(at_ns - a.at_ns) / (double)(b.at_ns - a.at_ns);
 }
 
-double wmi_sensing_used(const wmi_sensing_point *p, size_t n, int64_t begin_ns, int64_t end_ns,
+double wmi_sensing_used(const wmi_sensing_point *points, size_t count, int64_t begin_ns, int64_t end_ns,
                         int64_t step_ns) {
     const double length_ns = (double)(end_ns - begin_ns);
-    if (n < 2 || length_ns < resolved * (double)step_ns) return NAN;
-    const double late_ns = (double)(p[0].at_ns - begin_ns), early_ns = (double)(end_ns - p[n - 1].at_ns);
+    if (count < 2 || length_ns < resolved * (double)step_ns) return NAN;
+    const double late_ns = (double)(points[0].at_ns - begin_ns),
+                 early_ns = (double)(end_ns - points[count - 1].at_ns);
     if (late_ns * resolved > length_ns || early_ns * resolved > length_ns) return NAN;
-    size_t first = 0, last = n - 1; /* the points around begin, and those around end */
-    while (first + 2 < n && p[first + 1].at_ns <= begin_ns) first++;
-    while (last > 1 && p[last - 1].at_ns >= end_ns) last--;
-    const double used = between(p[last - 1], p[last], end_ns) - between(p[first], p[first + 1], begin_ns);
+    size_t first = 0, last = count - 1; /* the points around begin, and those around end */
+    while (first + 2 < count && points[first + 1].at_ns <= begin_ns) first++;
+    while (last > 1 && points[last - 1].at_ns >= end_ns) last--;
+    const double used =
+        between(points[last - 1], points[last], end_ns) - between(points[first], points[first + 1], begin_ns);
     return used > 0 ? used : NAN;
 }
 

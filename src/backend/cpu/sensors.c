@@ -65,7 +65,7 @@ static wm_reason counts_read(wmi_cpu_sensors *s, bool *rose) {
     wm_reason why = WM_REASON_NO_SENSOR;
     bool any = false;
     for (int i = 0; i < COUNTS; i++) {
-        int64_t count;
+        int64_t count = 0;
         const wm_reason reason = file_read(&s->counts[i], &count);
         if (reason != WM_REASON_NONE) {
             if (reason != WM_REASON_NO_SENSOR) why = reason;
@@ -101,7 +101,7 @@ static void cpu_enter(wmi_cpu_sensors *s, int cpu) {
 }
 
 static void clock_read(const wmi_cpu_sensors *s, wmi_sensed *out) {
-    int64_t khz;
+    int64_t khz = 0;
     const wm_reason why = file_read(&s->clock, &khz);
     out->reason[WMI_SENSOR_CPU_CLOCK] = why;
     if (why == WM_REASON_NONE) wmi_sensed_set(out, WMI_SENSOR_CPU_CLOCK, (double)khz * 1e3);
@@ -133,7 +133,7 @@ static void packages_find(wmi_cpu_sensors *s) {
 }
 
 static wm_reason package_read(package *p) {
-    int64_t now_uj;
+    int64_t now_uj = 0;
     const wm_reason why = file_read(&p->file, &now_uj);
     if (why != WM_REASON_NONE) return why;
     if (p->last_uj >= 0) p->total_uj += now_uj - p->last_uj + (now_uj < p->last_uj ? p->range_uj : 0);
