@@ -55,7 +55,7 @@ static void unlink_exited(void) {
 /* End the ranges of entries that were left open. */
 static void ranges_drop(wmi_thread *t) {
     if (!t->shown.nvtx) return;
-    for (uint32_t i = 0; i < t->depth; i++) wmi_nvtx_region_end(t->shown.nvtx, t->ranges[i]);
+    while (t->range_count) wmi_nvtx_region_end(t->shown.nvtx, t->ranges[--t->range_count].range);
     t->shown.nvtx = NULL;
 }
 
@@ -169,25 +169,30 @@ static void call_edges(wmi_thread *t, bool end, uint32_t name, uint32_t seq, uin
     atomic_store_explicit(&t->in_edge, false, memory_order_release);
 }
 
-static uint64_t range_begin(const wmi_thread *t, uint32_t name) {
+static void range_begin(wmi_thread *t, uint32_t name, uint32_t seq) {
     const char *text = name == WMI_ROOT_NAME ? t->shown.whole : wmi_intern_name(name);
-    return text ? wmi_nvtx_region_begin(t->shown.nvtx, text) : WMI_NVTX_NONE;
+    if (text) t->ranges[t->range_count++] = (wmi_open_range){wmi_nvtx_region_begin(t->shown.nvtx, text), seq};
+}
+
+static void range_end(wmi_thread *t, uint32_t seq) {
+    uint32_t at = t->range_count;
+    while (at > 0 && t->ranges[at - 1].seq != seq) at--;
+    if (at == 0) return;
+    const uint64_t range = t->ranges[at - 1].range;
+    memmove(&t->ranges[at - 1], &t->ranges[at], (t->range_count - at) * sizeof t->ranges[0]);
+    t->range_count--;
+    wmi_nvtx_region_end(t->shown.nvtx, range);
 }
 
 /* What is shown lies around what backends read, as that lies around the clock. */
 static __attribute__((noinline)) void tell_begin(wmi_thread *t, uint32_t name, uint32_t seq) {
-    if (t->shown.nvtx) t->ranges[t->depth - 1] = range_begin(t, name);
+    if (t->shown.nvtx) range_begin(t, name, seq);
     if (t->edges) call_edges(t, false, name, seq, 0);
 }
 
-/* The entry was at `at` in the stack, from 1, and is gone. */
-static __attribute__((noinline)) void tell_end(wmi_thread *t, uint32_t at, uint32_t name, uint32_t seq,
-                                               uint64_t ticks) {
+static __attribute__((noinline)) void tell_end(wmi_thread *t, uint32_t name, uint32_t seq, uint64_t ticks) {
     if (t->edges) call_edges(t, true, name, seq, ticks);
-    if (!t->shown.nvtx) return;
-    const uint64_t range = t->ranges[at - 1];
-    memmove(&t->ranges[at - 1], &t->ranges[at], (t->depth + 1 - at) * sizeof t->ranges[0]);
-    wmi_nvtx_region_end(t->shown.nvtx, range);
+    if (t->shown.nvtx) range_end(t, seq);
 }
 
 static inline void publish_open(wmi_thread *t) {
@@ -229,7 +234,7 @@ static inline void end(wmi_thread *t, uint32_t name, uint64_t ticks) {
     t->depth--;
     publish_open(t);
     put(t, ticks, name | WMI_END_BIT, seq);
-    if (WM_UNLIKELY(t->told)) tell_end(t, at, name, seq, ticks);
+    if (WM_UNLIKELY(t->told)) tell_end(t, name, seq, ticks);
 }
 
 void wmi_thread_begin(wmi_thread *t, uint32_t name) { begin(t, name); }

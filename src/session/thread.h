@@ -33,6 +33,12 @@ typedef struct wmi_open {
     uint32_t name, seq;
 } wmi_open;
 
+/* What is shown of an open entry. */
+typedef struct wmi_open_range {
+    uint64_t range;
+    uint32_t seq;
+} wmi_open_range;
+
 typedef struct wmi_thread {
     /* the thread's own */
     uint32_t seq, depth, too_deep;
@@ -41,7 +47,8 @@ typedef struct wmi_thread {
     int32_t pass;
     wmi_shown shown;
     wmi_open stack[WMI_DEPTH_MAX];
-    uint64_t ranges[WMI_DEPTH_MAX]; /* what is shown of the open entries, if anything is */
+    uint32_t range_count; /* of open entries; nothing else than what is shown needs them */
+    wmi_open_range ranges[WMI_DEPTH_MAX];
     /* read by the consumer */
     wmi_ring_mark *ring;
     uint32_t capacity;
