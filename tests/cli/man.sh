@@ -23,7 +23,7 @@ same_options() {
     diff known described >../stdout || complain 'the options in --help (<) and in the page (>) differ'
 }
 same_options warpmeter-benchmark.1 bench_cli
-for command in doctor show convert compare metrics; do
+for command in doctor show convert compare metrics ncu; do
     same_options "warpmeter-$command.1" warpmeter "$command"
 done
 
@@ -35,7 +35,7 @@ diff known described >../stdout || complain 'the letters in --help (<) and in th
 
 # The tool's page names every command, and every command has a page.
 warpmeter | sed -n 's/^  \([a-z]*\)  .*/\1/p' >commands
-[ "$(wc -l <commands)" -eq 6 ] || complain 'expected six commands'
+[ "$(wc -l <commands)" -eq 7 ] || complain 'expected seven commands'
 while read -r command; do
     tried="the page of $command"
     [ -f "$pages/warpmeter-$command.1" ] || complain 'there is no page'

@@ -12,7 +12,7 @@ for word in --help -h; do
     expect_same ../stdout commands
 done
 
-for command in doctor show convert compare metrics version; do
+for command in doctor show convert compare metrics ncu version; do
     try warpmeter "$command" --help
     expect_status 0
     expect_no_error
