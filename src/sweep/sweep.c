@@ -130,7 +130,7 @@ static wm_status how_make(const wm_sweep *sweep, const wm_benchmark *bench, cons
     const wmi_options *o = &sweep->options;
     const size_t n = derive->n + bench->derivation_count;
     how->stable_threshold = o->stable_threshold > 0 ? o->stable_threshold : 0.02;
-    how->tag_throttled = o->throttled == 0;
+    how->tag_throttled = o->throttled != 1; /* where runs are discarded, counters may still be of such */
     how->clock_requested = wmi_null(WM_REASON_NOT_APPLICABLE);
     how->formulas = calloc(derive->n + 1, sizeof(wmi_formula *));
     how->derivations = calloc(bench->derivation_count + 1, sizeof *how->derivations);

@@ -353,6 +353,9 @@ static void test_counters_are_read_all_the_same(void **state) {
     wm_sweep_destroy(sweep);
     assert_int_equal(wm_session_table(s, &t, NULL), WM_OK);
     for (size_t i = 0; i < wm_table_rows(t); i++) assert_true(number_cell(t, i, "samples") == 3);
+    assert_string_equal(text_cell(t, find_row(t, "scripted", "time", NULL), "note"), "");
+    assert_string_equal(text_cell(t, find_row(t, "scripted", "cpu_time", NULL), "note"),
+                        "3 of 3 samples were taken while a clock was held down (hw-thermal)");
     wm_table_destroy(t);
     wm_session_destroy(s);
 }
