@@ -81,9 +81,9 @@ int loop(const char *runs, int repetitions) {
     bench.name = "loop";
     bench.run = one_ms;
     const auto measure = [&](const char *state) {
-        return sweep_s(
-            bench, {"--runs", runs, "--metrics", "kernel_time", "--thermal", "off", "--state", state},
-            nullptr);
+        return sweep_s(bench,
+                       {"--runs", runs, "--metrics", "kernel_time", "--thermal", "off", "--state", state},
+                       nullptr);
     };
     std::vector<double> with, without, ratios;
     measure("on");

@@ -6,7 +6,7 @@ python=$(python3 -c 'import sys; print(sys.executable)')
 sed "1s|.*|#!$python -IS|" "$SOURCE/tests/cli/data/device/fake" >fake
 chmod +x fake
 mkdir programs
-for name in bars crossover doctor launch memory sweep ncu nvidia-smi; do
+for name in bars crossover doctor launch memory state sweep ncu nvidia-smi warpmeter; do
     ln -s ../fake programs/$name
 done
 PATH="$PWD/programs:$PATH"
@@ -23,7 +23,7 @@ expect_rows() {
 # Close to ncu and below each bar.
 judge ''
 expect_status 0
-expect_rows 24 yes
+expect_rows 42 yes
 expect_rows 0 NO
 expect_rows 3 -
 expect_line 'GPU, driver: NVIDIA H200, 580.0'
@@ -47,6 +47,12 @@ expect_match 'ncu +- +[0-9.]+ s, [0-9]+ ms a kernel: [0-9.]+ times warm, [0-9.]+
 expect_line 'auto 0.36 s, stacked 0.30, window 1.00: +19 %'
 expect_line 'auto 1.19 s, stacked 5.00, window 1.00: +19 %'
 expect_line '199 B a kernel, 190 MiB in all'
+expect_line '+0.90 % of 1.000 s (from -0.10 to +2.00)'
+expect_line '300 W, at rest 190'
+expect_line '40.0 degC, at rest 37.5'
+expect_line '1.900 GHz, at rest 1.950; memory 3.200'
+expect_line '655 J, mean power x time 600: +9.2 %'
+expect_line '183.42 us, ncu 180.00: +1.90 %, +3.42 us'
 refuse_line 'missed'
 grep -q '^001 nvidia-smi --query-gpu' raw/commands.txt || complain 'expected the commands in raw/commands.txt'
 grep -q 'timer cupti' raw/table.txt || complain 'expected the table in raw/table.txt'
@@ -55,15 +61,16 @@ grep -q 'timer cupti' raw/table.txt || complain 'expected the table in raw/table
 judge over
 expect_status 1
 expect_rows 0 yes
-expect_rows 24 NO
-expect_line '24 of 24 bars missed'
+expect_rows 42 NO
+expect_line '42 of 42 bars missed'
 expect_match ' 44\.90, ncu 47\.00: -2\.10 \(written .*\) +NO$' # what is judged
 expect_line '104,857,601'
 
 # A value that is missing is a bar that is missed, and the reason is told.
-judge null kernels,sweeps
+judge null kernels,sweeps,state
 expect_status 1
-expect_rows 7 NO
+expect_rows 8 NO
+expect_line 'gpu_energy_j: no-sensor'
 expect_line 'sm__throughput.avg.pct_of_peak_sustained_elapsed: device-busy'
 expect_line '1 of 18 values are missing: b: device-busy'
 
@@ -115,4 +122,4 @@ expect_rows 1 yes
 expect_line '  groups: those installed'
 try "$python" alone programs --only nothing
 expect_status 2
-expect_error "there is no part 'nothing'; there are kernels, counts, launch, sweeps, crossover, memory"
+expect_error "there is no part 'nothing'; there are kernels, counts, launch, sweeps, crossover, memory, state, evidence"
