@@ -205,11 +205,11 @@ enum {
     X(RATIO, "ratio", WM_F64, "", "contender / baseline")                                                    \
     X(RATIO_CI95_LOW, "ratio_ci95_low", WM_F64, "", "95 % interval of ratio (Fieller)")                      \
     X(RATIO_CI95_HIGH, "ratio_ci95_high", WM_F64, "", "its upper end")                                       \
-    X(DIFFERENCE, "difference", WM_F64, "%",                                                                 \
-      "of Nsight Compute's results: contender - baseline, in percent of it, or in points of a share")        \
     X(VERDICT, "verdict", WM_STR, "",                                                                        \
       "better, worse, changed (no direction), same, undecided, only-baseline, only-contender or missing")    \
-    X(REASON, "reason", WM_STR, "", "why there is no ratio or interval")
+    X(REASON, "reason", WM_STR, "", "why there is no ratio or interval")                                     \
+    X(DIFFERENCE, "difference", WM_F64, "%",                                                                 \
+      "of Nsight Compute's results: contender - baseline, in percent of it, or in points of a share")
 enum {
 #define WMI_COMPARISON_ENUM(id, name, type, unit, text) WMI_CCOL_##id,
     WMI_COMPARISON_COLUMNS(WMI_COMPARISON_ENUM)

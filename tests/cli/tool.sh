@@ -41,7 +41,7 @@ expect_error muparser
 try warpmeter shwo results.json
 expect_refused "warpmeter: unknown command 'shwo'; did you mean show?"
 try warpmeter frobnicate
-expect_refused "warpmeter: unknown command 'frobnicate'; warpmeter takes doctor, show, convert, compare, metrics, version, --help or --version"
+expect_refused "warpmeter: unknown command 'frobnicate'; warpmeter takes doctor, show, convert, compare, metrics, ncu, version, --help or --version"
 try warpmeter ''
 expect_refused "warpmeter: unknown command ''; warpmeter takes"
 try warpmeter --hlp
@@ -67,7 +67,7 @@ expect_refused "warpmeter: --format takes text, csv, json, gbench-json or markdo
 try warpmeter show --format= x.json
 expect_refused "warpmeter: --format takes text, csv, json, gbench-json or markdown, not ''"
 try warpmeter show --from text x.json
-expect_refused "warpmeter: --from takes csv or json, not 'text'"
+expect_refused "warpmeter: --from takes csv, json or ncu-rep, not 'text'"
 try warpmeter doctor --color sometimes
 expect_refused "warpmeter: --color takes auto, always or never, not 'sometimes'"
 
