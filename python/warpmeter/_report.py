@@ -61,12 +61,12 @@ def number() -> int:
 def why_not() -> str:
     """Why this program cannot be run again; "" where it can."""
     main = sys.modules.get("__main__")
-    from_words = len(sys.argv) > 0 and sys.argv[0] == "-c"
+    begun = sys.argv[0] if sys.argv else ""  # "-c", a path, or its input
     if again is not None:
         return "this is that second run"
     if hasattr(sys, "ps1") or sys.flags.interactive or "get_ipython" in vars(main or sys):
         return "it is interactive"
-    if not from_words and not getattr(main, "__file__", None):
+    if begun != "-c" and (begun in ("", "-") or not getattr(main, "__file__", None)):
         return "it did not come from a file"
     multiprocessing = sys.modules.get("multiprocessing")
     forked = os.getpid() != _process
