@@ -34,6 +34,8 @@ class Choice:
     replay: Literal["auto", "kernel", "range"] = "auto"
     cold: bool = False
     """Caches are evicted."""
+    clocks: bool = True
+    """Clocks may be held."""
     shown: Mapping[str, str] = field(default_factory=dict)
     """The name asked for, by the core's name, where they differ."""
     why_cpu: str = ""
@@ -52,7 +54,7 @@ def choose(settings: Settings) -> Choice:
         _check_times_only(settings.metrics)
     choice = _by_default(settings) if settings.metrics is DEFAULT_METRICS else _by_name(settings)
     if times_only:
-        return replace(choice, cold=False, replay="auto")
+        return replace(choice, cold=False, clocks=False, replay="auto")
     return replace(choice, cold=settings.cache_control == "all")
 
 

@@ -26,6 +26,7 @@ from ._backend import Choice
 from ._words import plain
 from .exceptions import NCUNotAvailableError, ProfilerException
 from .results import ProfileResults
+from .utils import VerbosityLevel
 
 if TYPE_CHECKING:
     from ._core import RawTable
@@ -168,6 +169,20 @@ def _dumped(value: object, simpler: Callable[[], object]) -> bytes:
 
 UNMEASURED = Choice("cuda", ("time",), ("time",))
 """Of the call that ncu watches: nothing of ours is read, or asked for."""
+
+
+def plainly(settings: Settings) -> Settings:
+    """For that call: what the caller's other functions do was done in the first run."""
+    return replace(
+        settings,
+        verbosity=VerbosityLevel.SILENT,
+        info_collectors=None,
+        derive_metric=None,
+        combine_kernel_metrics=None,
+        clock_control="none",
+        thermal_mode="off",
+        output_csv=False,
+    )
 
 
 @dataclass(frozen=True)

@@ -229,7 +229,7 @@ class Call:
             self._settings.normalize_against,
             self._choice.replay == "range",
             state=self._settings.state == "on",
-            clocks=self._settings.clock_control != "none",
+            clocks=self._choice.clocks and self._settings.clock_control != "none",
             collected=list(self._collecting.collected.values()),
         )
 
@@ -347,7 +347,7 @@ def core_options(settings: Settings, choice: Choice) -> list[str]:
         "normalize-against": settings.normalize_against or None,
         "state": settings.state,
         "throttled": settings.throttled,
-        "lock-clocks": _clocks(settings.clock_control),
+        "lock-clocks": _clocks(settings.clock_control) if choice.clocks else None,
         **_thermal_options(settings),
         **_runs_options(settings),
     }

@@ -283,7 +283,8 @@ def _measure(
         if number < _report.again.call:
             return _report.again.recall(number, name_of(function), configs)
         with _report.again.watched():
-            _run(Call(function, parameters, configs, settings, _report.UNMEASURED))
+            plainly = _report.plainly(settings)
+            _run(Call(function, parameters, configs, plainly, _report.UNMEASURED))
     call = Call(function, parameters, configs, settings)
     ncu = _report.find(settings, call.choice)
     outcome = _run(call)

@@ -199,6 +199,16 @@ def test_clocks_that_may_not_be_held_are_told_of_once_and_in_the_rows():
     assert results.table().reason(0, "clock_requested_hz") == "permission"
 
 
+@on_gpu()
+def test_a_tool_that_only_takes_times_leaves_them():
+    warpmeter.deactivate()
+    warpmeter.activate(warpmeter.Tool.CUPTI)
+    results, found = warned(lambda: measure(clock_control="base", state="on"))
+    assert found == []
+    assert set(results.to_dataframe()["GPUClock"]) == {1.98e9}
+    assert "ClockRequested" not in results.to_dataframe()
+
+
 # ---- ready-made collectors ----
 
 

@@ -165,13 +165,22 @@ def test_each_run_is_a_sample_and_nothing_is_measured_meanwhile(script):
                 with annotate("r"):
                     gpu.launch("alpha")
                 open("calls", "a").write(os.environ.get("WARPMETER_PROFILE", "-") + "\\n")
-            results = kernel(function, runs=3, report="ncu", output_prefix="out/", configs=[1])()
-            print(results.report["samples"].to_list())
+            def collect(n):
+                open("collected", "a").write("x")
+            results = kernel(
+                function,
+                runs=3,
+                report="ncu",
+                output_prefix="out/",
+                configs=[1],
+                info_collectors=[("c", collect, "run")],
+            )()
+            print(results.report["samples"].to_list(), open("collected").read())
             print(*sorted(set(open("calls").read().split())), open("calls").read().count("ncu"))
             """
         )
     )
-    assert lines == ["[3]", "- ncu:3 4"]  # one to warm up
+    assert lines == ["[3] xxx", "- ncu:3 4"]  # one to warm up
 
 
 @pytest.mark.parametrize(
