@@ -135,7 +135,10 @@ def _left(call: int) -> bytes:
         return outcome
     results = outcome() if isinstance(outcome, weakref.ref) else outcome
     if results is None:
-        raise ProfilerException("what an earlier decorated call came to is not known any more")
+        raise ProfilerException(
+            "no report of ncu: what an earlier decorated call came to is not known any more;"
+            " decorate the function that wants a report before others are called"
+        )
     measured = replace(results._measured, configs=())  # the second run has its own
     name = measured.function
     return _dumped((name, measured), lambda: (name, _plain(measured)))

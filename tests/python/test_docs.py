@@ -72,7 +72,13 @@ def met() -> str:
     nowhere = {"WARPMETER_LIBCUDA": "/nowhere/libcuda.so.1"}
     beside = "import warpmeter\ntry: warpmeter.session()\nexcept Exception as e: print(e)"
     another = run("-c", beside, env=env | {"FAKE_GPU": "subscriber"})
-    return run(script, env=env) + run(script, env=env | nowhere) + another
+    hot = (
+        "import warpmeter\ntry: warpmeter.analyze.kernel(thermal_timeout=0.01)(lambda: None)()\n"
+        "except Exception as e: print(e)"
+    )
+    env |= {"FAKE_NCU": "permission"}
+    too_hot = run("-c", hot, env=env | {"FAKE_GPU": "margin=5"})
+    return run(script, env=env) + run(script, env=env | nowhere) + another + too_hot
 
 
 def explained() -> list[str]:

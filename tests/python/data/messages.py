@@ -5,6 +5,7 @@ there."""
 import importlib
 import os
 import sys
+import tempfile
 import warnings
 
 import warpmeter
@@ -87,7 +88,14 @@ meet(kernel(clock_control="base"))
 meet(counted)
 meet(kernel(nothing))
 meet(kernel(fails))
-meet(kernel(thermal_wait=5))
+meet(kernel(thermal_mode="manual"))
+meet(kernel(thermal_device=9))
 meet(kernel(info_collectors=[("name", len, "once")]))
+meet(kernel(info_collectors=[("GPU", len, "once")]))
+meet(kernel(info_collectors=[("n", len, "once")]))
+with tempfile.TemporaryDirectory() as folder:
+    meet(kernel(report="ncu", output_prefix=f"{folder}/"))
+    os.environ["WORLD_SIZE"] = "2"
+    meet(kernel(report="ncu", output_prefix=f"{folder}/"))
 meet(lambda: analyze.plot("plot.png")(kernel()))
 meet(without_pandas)
