@@ -11,6 +11,7 @@
 
 #include "alloc/failing.h"
 #include "input/groups.h"
+#include "ncu/ncu.h"
 #include "table/arrow.h"
 #include "table/reduce.h"
 
@@ -285,6 +286,38 @@ static wm_status metrics(world *w, wm_error *err) {
     return wm_metrics(&opts, &w->table, err);
 }
 
+/* A report of Nsight Compute, as it prints it. */
+static wm_status ncu_report(world *w, wm_error *err) {
+#define STEP   "\"\"0:dom.steps:@0/0 b n=1:none:none:none:none:ASCII:@0/0 b n=1\"\""
+#define REGION "\"\"1:dom:r:none:none:none:none:ASCII:r\"\""
+    static const char text[] = "\"ID\",\"Process ID\",\"Push/Pop_Range\",\"Start/Stop_Range\",\"Kernel "
+                               "Name\",\"a__b.avg\",\"a__b.sum\"\n"
+                               "\"\",\"\",\"\",\"\",\"\",\"us\",\"us\"\n"
+                               "\"0\",\"5\",\"\",\" " STEP "  " REGION " \",\"k\",\"1.0\",\"2.0\"\n"
+                               "\"1\",\"5\",\"\",\" " STEP " \",\"l\",\"1.0\",\"2.0\"\n";
+    wmi_ncu_page page = {0};
+    wmi_list wanted = {0};
+    wm_status s = wmi_ncu_page_parse(text, sizeof text - 1, &page, err);
+    if (s == WM_OK) s = wmi_ncu_metrics("a__b.sum,c__d.sum", &wanted, err);
+    if (s == WM_OK) s = wmi_ncu_table(&page, &wanted, NULL, &w->table, err);
+    wmi_list_free(&wanted);
+    wmi_ncu_page_fini(&page);
+    return s;
+}
+
+static wm_status ncu_command(world *w, wm_error *err) {
+    static const char *const program[] = {"./a", "b"};
+    wm_ncu_opts opts = WM_NCU_OPTS_INIT;
+    char **command = NULL;
+    (void)w;
+    opts.ncu = "/ncu";
+    opts.report = "r";
+    opts.metrics = "kernel_time";
+    const wm_status s = wm_ncu_command(&opts, 2, program, &command, err);
+    wm_ncu_command_free(command);
+    return s;
+}
+
 typedef struct scenario {
     const char *name;
     wm_status (*prepare)(world *w, wm_error *err); /* without failures; NULL: nothing to prepare */
@@ -306,6 +339,8 @@ static const scenario scenarios[] = {
     {"doctor", NULL, doctor, {WM_ENOMEM}},
     {"metrics", NULL, metrics, {WM_ENOMEM}},
     {"device", NULL, device, {WM_ENOMEM}},
+    {"ncu report", NULL, ncu_report, {WM_ENOMEM}},
+    {"ncu command", NULL, ncu_command, {WM_ENOMEM}},
 };
 
 /* ---- the loop ---- */

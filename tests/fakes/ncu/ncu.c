@@ -92,7 +92,7 @@ static void tool_set(const order *o, const char *report) {
     snprintf(path, sizeof path, "%s/fakenvtx.so", dirname(self));
     if (o->nvtx) setenv("NVTX_INJECTION64_PATH", path, 1);
     if (o->domain) setenv("FAKE_NCU_DOMAIN", o->domain, 1);
-    setenv("FAKE_NCU_METRICS", o->metrics ? o->metrics : "gpu__time_duration.sum", 1);
+    setenv("FAKE_NCU_METRICS", o->metrics, 1);
     setenv("FAKE_NCU_REPORT", report, 1);
 }
 
@@ -114,7 +114,8 @@ static int profile(char **words) {
     struct stat before, after;
     int ended = 0;
     if (!order_read(words, &o)) return 1;
-    if (o.metrics) o.metrics = metrics_known(o.metrics);
+    char *known = metrics_known(o.metrics ? o.metrics : "gpu__time_duration.sum");
+    o.metrics = known;
     FILE *log = o.log ? fopen(o.log, "we") : stdout;
     if (!log) return 1;
     if (!realpath(o.program[0], program)) {
@@ -124,7 +125,7 @@ static int profile(char **words) {
     snprintf(report, sizeof report, "%s.ncu-rep", o.report ? o.report : "fake");
     FILE *to = fopen(report, "we");
     if (!to) return 1;
-    fprintf(to, "%s\n", o.metrics ? o.metrics : "gpu__time_duration.sum");
+    fprintf(to, "%s\n", o.metrics);
     fclose(to);
     stat(report, &before);
     fflush(log);
@@ -151,6 +152,7 @@ static int profile(char **words) {
         fprintf(log, "==PROF== Report: %s\n", report);
     }
     fclose(log);
+    free(known);
     return status;
 }
 
