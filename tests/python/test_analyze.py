@@ -518,6 +518,16 @@ def test_raw_values_have_the_state_behind_the_parameters(tmp_path, record):
     assert names[names.index("n") :] == ["n", *STATE]
 
 
+def test_what_fails_without_an_exception_is_told_of_in_the_rows():
+    def function(n):
+        warpmeter.record("time", n)
+
+    results = cpu(configs=[1])(function)()
+    ((status, reason),) = rows(results, "Status", "Reason")
+    assert status == "failed"
+    assert reason.startswith("record takes a name of its own")
+
+
 # ---- what is said ----
 
 

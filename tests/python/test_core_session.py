@@ -186,6 +186,13 @@ def swept(session, function, *options):
     sweep.run(function, [()])
 
 
+def test_the_state_is_read_or_not():
+    for state in (None, "auto", "on", "off"):
+        _core.Session(state=state, nvtx_domain="mine").start()
+    with pytest.raises(ValueError, match="sometimes"):
+        _core.Session(state="sometimes")
+
+
 def test_log():
     lines = []
     session = _core.Session(log=lambda level, line: lines.append((level, line)))

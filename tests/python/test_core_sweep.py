@@ -747,6 +747,140 @@ def test_wrong_sayings(session):
     assert rows(session.table(), "metric", "status") == [("time", "ok")]
 
 
+# ---- collectors ----
+
+
+def collects(session, *pairs, options=(), **more):
+    return _core.Sweep(
+        session, "f", ["--warmup", "1", "--runs", "2", *options], collectors=pairs, **more
+    )
+
+
+def test_collectors_are_called_when_they_are_due(session):
+    due = []
+    sweep = collects(
+        session,
+        ("o", "once"),
+        ("c", "config"),
+        ("r", "run"),
+        ("a", "annotation"),
+        collect=lambda *numbers: due.append(numbers),
+    )
+    for n in (5, 6):
+        sweep.add_config(["n"], [n])
+    sweep.run(lambda n: due.append(n), [(5,), (6,)])
+    of_one = [(1, 0, -1), 5, (2, 0, 0), 5, (2, 0, 1), 5]
+    of_other = [(1, 1, -1), 6, (2, 1, 0), 6, (2, 1, 1), 6]
+    assert due == [(0, -1, -1), *of_one, *of_other]
+
+
+def test_entered_is_called_before_the_mark_in_measured_runs(session):
+    entered = []
+    sweep = collects(session, entered=lambda *what: entered.append(what))
+
+    def function():
+        with _core.annotate("a"), _core.annotate("b"):
+            pass
+        thread = threading.Thread(target=_core.annotate("t").__enter__)
+        thread.start()
+        thread.join()
+
+    sweep.run(function, [()])
+    assert entered == [
+        (0, run, name, path)
+        for run in (0, 1)
+        for name, path in (("a", "a"), ("b", "a/b"), ("t", "t"))
+    ]
+    with _core.annotate("a"):
+        pass
+    assert len(entered) == 6
+
+
+def test_what_entered_raises_comes_from_the_annotation(session):
+    inside = []
+
+    def entered(*_):
+        raise LookupError("no")
+
+    def function():
+        with _core.annotate("r"):
+            inside.append(1)
+
+    with pytest.raises(LookupError, match="no"):
+        collects(session, entered=entered).run(function, [()])
+    assert inside == [1]  # while it warmed up
+    assert not _core.active()
+
+
+def test_what_collect_raises_comes_before_the_function_is_called(session):
+    called = []
+
+    def collect(*_):
+        raise LookupError("no")
+
+    for scope in ("once", "config", "run"):
+        sweep = collects(session, ("x", scope), options=["--warmup", "0"], collect=collect)
+        with pytest.raises(LookupError, match="no"):
+            sweep.run(lambda: called.append(1), [()])
+    assert called == []
+
+
+def test_values_are_handed_over_afterwards(session):
+    sweep = collects(session, ("c", "config"), ("r", "run"), ("t", "annotation"), ("n", "once"))
+
+    def function():
+        with _core.annotate("r"):
+            pass
+
+    sweep.run(function, [()])
+    sweep.collect("c", "config", 0, -1, None, True)
+    sweep.collect("r", "run", 0, 0, None, 2)
+    sweep.collect("r", "run", 0, 1, None, 4.5)
+    for run in (0, 1):
+        sweep.collect("t", "annotation", 0, run, "r", "text")
+    sweep.collect("n", "once", -1, -1, None, None)
+    sweep.collect("late", "once", -1, -1, None, "added")
+    table = session.table().select(filter="region=r")
+    assert rows(table, "c", "r_avg", "t", "n", "late") == [(True, 3.25, "text", None, "added")]
+    assert table.reason(0, "n") == "not-collected"
+    with pytest.raises(_core.Error) as caught:
+        sweep.collect("t", "annotation", 0, 0, "nowhere", "text")
+    assert caught.value.status == "WM_ENOTFOUND"
+    with pytest.raises(TypeError):
+        sweep.collect("r", "run", 0, 0, None, [1])
+    with pytest.raises(ValueError, match="scope"):
+        sweep.collect("r", "never", 0, 0, None, 1)
+
+
+@pytest.mark.parametrize(
+    ("pairs", "error"),
+    [
+        ([("x", "never")], ValueError),
+        ([("x",)], TypeError),
+        ([5], TypeError),
+        ([("mean", "once")], ValueError),
+        ([("", "once")], ValueError),
+        ([("x", "once"), ("x", "run")], ValueError),
+    ],
+)
+def test_other_collectors_are_refused(session, pairs, error):
+    with pytest.raises(error):
+        collects(session, *pairs)
+    with pytest.raises(TypeError, match="collect takes a function"):
+        collects(session, collect=5)
+
+
+def test_how_configurations_went(session):
+    sweep = sweep_of(session)
+    sweep.run(nothing, [()])
+    assert sweep.outcome() is None
+    failing = sweep_of(session)
+    failing.run(lambda: _core.record("time", 1), [()])
+    with pytest.raises(_core.Error) as caught:
+        failing.outcome()
+    assert caught.value.status == "WM_EFAILED"
+
+
 # ---- combine ----
 
 

@@ -548,3 +548,23 @@ def test_a_lost_record_costs_its_run():
     assert _of_last_run(s) == (2, None, "no-record")
     _launch_in_runs(gpu, s, 1)
     assert _of_last_run(s) == (3, 1000, None)
+
+
+# ---- metrics that a session does not read ----
+
+
+def test_groups_take_a_decorated_function(on_cpu):
+    with pytest.raises(ProfilerException, match="'group:quick' is a group"):
+        warpmeter.session(metrics="group:quick")
+
+
+@pytest.mark.parametrize("metrics", [" ", ["time", "\t"]])
+def test_empty_names_are_none(metrics, on_cpu):
+    with pytest.raises(ProfilerException, match="unknown metric ''"):
+        warpmeter.session(metrics=metrics)
+
+
+def test_names_may_have_spaces_around(on_cpu):
+    with warpmeter.session(metrics=" time ", verbosity=SILENT) as s:
+        pass
+    assert list(s.results.to_dataframe()["Metric"]) == ["time"]

@@ -1,5 +1,5 @@
 raise ImportError(
-    "nsight.extraction is not in warpmeter: it reads no .ncu-rep file; "
-    "ProfileResults.samples() has every value",
+    "nsight.extraction is not in warpmeter: ProfileResults.samples() has every value, and "
+    "warpmeter.load reads .ncu-rep files",
     name=__name__,
 )
