@@ -13,8 +13,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-extern char **environ;
-
 enum { COMPARE, RUNS, METRICS, PREFIX, OUT, FORMAT, COLOR };
 static const cli_option options[] = {
     [COMPARE] = {"--compare", "", "run the program by itself first, and show both results", NULL},
@@ -87,7 +85,8 @@ static int words_read(job *j, int argc, char **argv) {
         j->extra[j->extra_count++] = "application";
     }
     const char *runs = j->value[RUNS];
-    if (runs && (strspn(runs, "0123456789") != strlen(runs) || strlen(runs) > 6 || atoi(runs) < 1))
+    if (runs &&
+        (strspn(runs, "0123456789") != strlen(runs) || strlen(runs) > 6 || strtol(runs, NULL, 10) < 1))
         return cli_complain(CLI_BAD, "--runs takes a whole number of at least 1, not '%s'", runs);
     return CLI_OK;
 }
@@ -350,7 +349,7 @@ static int run_job(job *j) {
 }
 
 static int run(int argc, char **argv) {
-    job j = {{NULL}, NULL, 0, 0, NULL, "", "", ""};
+    job j = {.argv = argv};
     int status = words_read(&j, argc, argv);
     if (status == CLI_OK) status = run_job(&j);
     free(j.extra);

@@ -14,8 +14,6 @@
 
 #include "ncu/ncu.h"
 
-extern char **environ;
-
 /* ---- running ---- */
 
 static char *locale_word = (char[]){"LC_ALL=C"}; /* numbers with points, whatever the user's locale */
@@ -104,7 +102,7 @@ wm_status wmi_ncu_version(const char *ncu, char *out, size_t size, wm_error *err
     const char *at = status == WM_OK && text.data ? strstr(text.data, mark) : NULL;
     if (status == WM_OK && (code != 0 || !at))
         status = wmi_error_set(err, WM_EUNSUPPORTED, code, "'%.200s --version' tells no version", ncu);
-    if (status == WM_OK) {
+    if (status == WM_OK && at) {
         at += sizeof mark - 1;
         snprintf(out, size, "%.*s", (int)strcspn(at, " \n"), at);
     }

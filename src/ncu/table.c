@@ -133,8 +133,8 @@ static bool same_params(const wmi_ncu_step *a, const wmi_ncu_step *b) {
 
 /* The configuration of a step, which is taken over when it is a new one. */
 static wm_status config_at(work *k, wmi_ncu_step *step, size_t *out) {
-    uint32_t bench;
-    wm_status status = bench_at(k, step->bench, &bench);
+    uint32_t bench = 0;
+    wm_status status = step->bench ? bench_at(k, step->bench, &bench) : WM_ENOMEM;
     for (size_t i = k->config_count; status == WM_OK && i-- > 0;) { /* mostly the last one */
         const config *c = &k->configs[i];
         if (c->bench != bench || c->step.config != step->config || !same_params(&c->step, step)) continue;
@@ -223,13 +223,13 @@ static wm_status place_find(work *k, uint64_t process, uint64_t range, uint32_t 
 static wm_status regions_put(work *k, kernel *at, wmi_ncu_text domain) {
     const uint32_t bench = k->configs[at->config].bench;
     const uint64_t process = number_of(wmi_ncu_cell(k->page, at->row, k->process));
-    uint32_t parent;
+    uint32_t parent = 0;
     wm_status status = wmi_samples_node(k->samples, bench, UINT32_MAX, 0, &parent);
-    at->nodes = malloc((k->ranges.n + 1) * sizeof *at->nodes);
+    at->nodes = calloc(k->ranges.n + 1, sizeof *at->nodes);
     if (!at->nodes) return WM_ENOMEM;
     for (size_t i = 0; status == WM_OK && i < k->ranges.n; i++) {
         const wmi_ncu_range *r = &k->ranges.v[i];
-        uint32_t node;
+        uint32_t node = 0;
         if (r->domain.n != domain.n || memcmp(r->domain.s, domain.s, domain.n) != 0) continue;
         status = place_find(k, process, r->id, parent, bench, r->name, &node);
         if (status != WM_OK) break;
@@ -279,8 +279,8 @@ static wm_status foreign_regions(work *k, kernel *at) {
 /* ---- all kernels ---- */
 
 static wm_status kernel_put(work *k, size_t row) {
-    wmi_ncu_step step;
-    wmi_ncu_text domain;
+    wmi_ncu_step step = {0};
+    wmi_ncu_text domain = {"", 0};
     wm_status status = step_of(k, row, &step, &domain);
     if (status == WM_EPARSE) return WM_OK; /* not in a step */
     if (status != WM_OK) return status;
@@ -303,7 +303,7 @@ static wm_status kernels_put(work *k) {
     for (size_t i = 0; status == WM_OK && i < k->kernel_count; i++) {
         kernel *at = &k->kernels[i];
         wmi_ncu_step step = {0};
-        wmi_ncu_text domain;
+        wmi_ncu_text domain = {"", 0};
         if (!ours) {
             status = foreign_regions(k, at);
             continue;

@@ -36,7 +36,7 @@ bool wmi_nvtx_built(void) { return true; }
 static wmi_nvtx *make(const char *domain) {
     static const char suffix[] = ".steps";
     const size_t n = strlen(domain);
-    const nvtxDomainHandle_t regions = nvtxDomainCreateA(domain);
+    struct nvtxDomainRegistration_st *regions = nvtxDomainCreateA(domain);
     wmi_nvtx *made = regions ? calloc(1, sizeof *made) : NULL;
     if (!made) return NULL;
     made->name = malloc(n + sizeof suffix);

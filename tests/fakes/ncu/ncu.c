@@ -286,6 +286,7 @@ static int import(const char *path, const char *page) {
     fclose(from);
     if (fails("truncated")) {
         printf("==ERROR== Failed to load report file '%s'.\n", path);
+        free(text);
         return 1;
     }
     /* one item's blank behind it and the next one's before make the two that part them */
