@@ -396,6 +396,33 @@ def fail():
     fails(session.stop)
 
 
+def collect():
+    session = _core.Session()
+
+    def raises(*_):
+        raise LookupError
+
+    def function():
+        with _core.annotate("left behind"):
+            pass
+
+    options, kinds = ["--warmup", "0", "--runs", "2"], [("r", "run"), ("a", "annotation")]
+    sweep = _core.Sweep(session, "f", options, None, kinds, lambda *_: 1, lambda *_: 2)
+    sweep.run(function, [()])
+    sweep.collect("r", "run", 0, 0, None, "x")
+    fails(sweep.collect, "r", "run", 9, 9, None, "x")
+    fails(sweep.collect, "r", "never", 0, 0, None, "x")
+    sweep.outcome(), _core.facts(), session.table()
+    fails(_core.Sweep(session, "f", options, None, kinds, raises).run, function, [()])
+    fails(_core.Sweep(session, "f", options, entered=raises).run, function, [()])
+    fails(_core.Sweep, session, "f", options, collectors=[("x", "never")])
+    fails(_core.Sweep, session, "f", options, collectors=[("x", "run"), 5])
+    _core.ncu_command(["a", "b"], ncu="/nowhere/ncu", report="r", extra=["--x"])
+    fails(_core.ncu_command, [])
+    fails(_core.ncu_command, ["a", 5], ncu="/nowhere/ncu")
+    fails(_core.ncu_read, "/nowhere/a.ncu-rep", ncu="/nowhere/ncu")
+
+
 def mark():
     with _core.annotate("left behind", ignore_failures=True):
         raise ValueError
@@ -406,7 +433,7 @@ def mark():
     fails(_core.annotate("a"), int)
 
 
-@pytest.mark.parametrize("work", [measure, read, fail, mark])
+@pytest.mark.parametrize("work", [measure, read, fail, collect, mark])
 def test_nothing_is_left_behind(work):
     count = 200
 
