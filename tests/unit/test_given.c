@@ -171,6 +171,29 @@ static void test_set_up_and_tear_down_are_pairs(void **state) {
     assert_string_equal(order, "(2r2)2(2(2r2)2");
 }
 
+/* ---- which run it is ---- */
+
+static void note_place(wm_state *st, char c) {
+    const size_t n = strlen(order);
+    snprintf(order + n, sizeof order - n, "%c%zu:%lld ", c, wm_config(st), (long long)wm_run(st));
+}
+static void place_up(wm_state *st) { note_place(st, '('); }
+static void place_run(wm_state *st) { note_place(st, 'r'); }
+static void place_down(wm_state *st) {
+    const size_t n = strlen(order);
+    snprintf(order + n, sizeof order - n, "%zu) ", wm_config(st));
+}
+
+static void test_a_function_is_told_its_configuration_and_run(void **state) {
+    (void)state;
+    wm_benchmark b = bench_of("places", place_run, "--axis n=[7,8] --runs 2 --warmup 1");
+    b.setup = place_up;
+    b.teardown = place_down;
+    order[0] = 0;
+    wm_table_destroy(sweep_table(&b, NULL, WM_OK));
+    assert_string_equal(order, "(0:-1 r0:-1 r0:0 r0:1 0) (1:-1 r1:-1 r1:0 r1:1 1) ");
+}
+
 /* ---- what callers give ---- */
 
 static wm_value whole(int64_t x) {
@@ -242,6 +265,7 @@ int main(void) {
         cmocka_unit_test(test_a_region_of_unknown_noise_is_not_good_enough),
         cmocka_unit_test(test_measured_time_without_a_time),
         cmocka_unit_test(test_set_up_and_tear_down_are_pairs),
+        cmocka_unit_test(test_a_function_is_told_its_configuration_and_run),
         cmocka_unit_test(test_configurations_that_are_refused),
         cmocka_unit_test(test_a_step_that_was_not_begun_from_its_init),
     };
