@@ -78,6 +78,9 @@ def why_not() -> str:
     return ""
 
 
+_told: set[str] = set()
+
+
 def find(settings: Settings, choice: Choice) -> str:
     """The path of ncu, where a report is wanted and can be made; else "", and with "auto" a line
     says why.
@@ -90,8 +93,10 @@ def find(settings: Settings, choice: Choice) -> str:
     except (ProfilerException, NCUNotAvailableError) as error:
         if settings.report == "ncu":
             raise
-        if not settings.silent:
-            print(f"warpmeter: no report of ncu: {error}")
+        text = str(error)
+        if not settings.silent and text not in _told:
+            _told.add(text)
+            print(f"warpmeter: no report of ncu: {text}")
         return ""
 
 

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
-from . import _core
+from . import _core, _report
 from ._backend import RECORDS, TIME, no_device
 from ._measured import Measured
 from ._words import plain
@@ -108,7 +108,10 @@ class session:
         if state not in ("auto", "on", "off"):
             raise ValueError(f"state is {state!r}: 'auto', 'on' or 'off' is accepted")
         self._state = state
-        self.metrics = _default(verbosity) if metrics is None else _checked(metrics)
+        again = _report.again is not None  # the GPU is ncu's, and this is none of its business
+        self.metrics: tuple[str, ...] = ("time",)
+        if not again:
+            self.metrics = _default(verbosity) if metrics is None else _checked(metrics)
         by_records = TIME in self.metrics and RECORDS not in self.metrics
         self._shown = {RECORDS: TIME} if by_records else {}
         known = [RECORDS if by_records and each == TIME else each for each in self.metrics]
@@ -120,7 +123,8 @@ class session:
                 by_entry=by_entry,
                 keep_records=keep_records,
                 keep_first=True,
-                state=state,
+                state="off" if again else state,
+                nvtx_domain="warpmeter.unseen" if again else None,
             )
 
     def start(self) -> None:

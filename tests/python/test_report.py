@@ -395,6 +395,30 @@ def test_other_programs_that_it_starts_are_no_second_runs(script):
     assert lines == ["[1000.0, 1000.0]", "2"]
 
 
+def test_sessions_before_it_leave_the_gpu_to_ncu(script, tmp_path):
+    lines = said(
+        script(
+            """
+            wanted = kernel(launches("alpha"), report="ncu", output_prefix="out/")
+            for metrics in (None, TIME):
+                with warpmeter.session(metrics=metrics) as s:
+                    with annotate("before"):
+                        gpu.launch("beta")
+            print(s.results.to_dataframe()["Metric"].tolist())
+            print(sorted(set(wanted().report["region"].to_list())))
+            """
+        )
+    )
+    assert lines == ["['gpu__time_duration.sum']", "['r']"]
+
+
+def test_why_there_is_none_is_said_once(script):
+    done = script(
+        WANTED.format(how="auto") + "()\n" + WANTED.format(how="auto") + "()", WORLD_SIZE="2"
+    )
+    assert sum("several processes" in line for line in said(done)) == 1
+
+
 def test_an_interrupt_ends_both(tmp_path):
     if not fake_gpu.there():
         pytest.skip("this build has no made-up GPU")
