@@ -7,6 +7,7 @@ ncu and measures nothing; and there the program ends."""
 from __future__ import annotations
 
 import contextlib
+import copy
 import itertools
 import os
 import pickle
@@ -124,13 +125,40 @@ def wanted() -> None:
     _strong = True
 
 
+_room = 250_000
+"""So many rows of tables are kept, some 50 MB, where no report is wanted so far."""
+
+
 def keep(call: int, outcome: ProfileResults | BaseException) -> None:
-    """Keep what a call returned or raised; results, where no report is wanted so far, as long as
-    others do."""
+    """Keep what a call returned or raised: where no report is wanted so far, large results only as
+    long as others do."""
+    global _room
+    results = outcome if isinstance(outcome, ProfileResults) else getattr(outcome, "results", None)
+    rows = _rows(results) if isinstance(results, ProfileResults) else 0
+    if not _strong and rows > _room:
+        if isinstance(outcome, ProfileResults):
+            _kept[call] = weakref.ref(outcome)
+        return
+    _room -= rows
     if isinstance(outcome, ProfileResults):
-        _kept[call] = outcome if _strong else weakref.ref(outcome)
-    elif _strong:  # an exception itself would keep all that its traceback holds
-        _kept[call] = _dumped(("", outcome), lambda: ("", ProfilerException(repr(outcome))))
+        _kept[call] = outcome
+    else:  # itself would keep all that its traceback holds
+        _kept[call] = _dumped_error(outcome)
+
+
+def _rows(results: ProfileResults) -> int:
+    measured = results._measured
+    tables = (measured.results, measured.samples, measured.kernels)
+    return sum(table.num_rows for table in tables if table is not None)
+
+
+def _dumped_error(error: BaseException) -> bytes:
+    try:
+        lean = copy.copy(error)
+        vars(lean).pop("warpmeter_results", None)
+        return pickle.dumps(("", lean))
+    except Exception:  # noqa: BLE001 - exceptions raise what they like
+        return pickle.dumps(("", ProfilerException(repr(error))))
 
 
 def _left(call: int) -> bytes:

@@ -146,7 +146,7 @@ def test_failures(run, gpu):
 def test_tutorial(tmp_path):
     sections = ["configurations", "what_is_returned", "how_often_it_is_called", "failures"]
     sections += ["annotations", "arguments", "derived", "several_kernels", "normalized", "tools"]
-    sections += ["frame_and_files", "children", "silence"]
+    sections += ["frame_and_files", "collectors", "temperatures", "children", "silence"]
     command = ["-m", "warpmeter.nsight", SCRIPTS / "tutorial.py"]
     # Clocks are for administrators there.
     assert lines(command, tmp_path, gpu=True, FAKE_GPU="forbidden") == sections

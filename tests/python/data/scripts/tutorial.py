@@ -371,7 +371,7 @@ def frame_and_files():
     assert column(frame, "Normalized") == [False] * 8
 
     function()
-    assert sorted(os.listdir(folder)) == [
+    assert sorted(each for each in os.listdir(folder) if each.endswith(".csv")) == [
         f"{kind}_data-function-{call}.csv" for kind in ("processed", "profiled") for call in (0, 1)
     ]
     newest = sorted(each for each in os.listdir(folder) if each.startswith("profiled"))[-1]
@@ -384,6 +384,62 @@ def frame_and_files():
     }
     processed = pd.read_csv(os.path.join(folder, "processed_data-function-0.csv"))
     assert list(processed.columns) == list(frame.columns)
+
+
+def collectors():
+    @nsight.experimental.collect(scope=nsight.CollectionScope.CONFIG)
+    def elements(n):
+        return n * n
+
+    def broken():
+        raise OSError
+
+    @kernel(
+        configs=[2, 4],
+        runs=2,
+        info_collectors=[
+            ("version", lambda: "1.0", "once"),
+            elements,
+            nsight.InfoCollector("size", lambda n: f"<{n}>", nsight.CollectionScope.RUN),
+            ("where", lambda annotation, n: (annotation, n), "annotation"),
+            ("broken", broken, "run"),
+        ],
+    )
+    def function(n):
+        with nsight.annotate("region"):
+            launch("alpha")
+
+    results, caught = warned(function)
+    assert [category for category, _ in caught] == [RuntimeWarning]
+    frame = results.to_dataframe()
+    names = list(frame)
+    assert names[names.index("Unit") + 1 : names.index("CI95_Lower")] == [
+        "version",
+        *[f"elements_{each}" for each in ("Avg", "Std", "Min", "Max")],
+        *["size", "where", "broken"],
+    ]
+    assert column(frame, "elements_Avg") == [4, 16]
+    assert column(frame, "where") == [("region", 2), ("region", 4)]
+    assert column(frame, "broken") == [None, None]
+    for taken in ("n", "Kernel", "version"):
+        with refused(nsight.exceptions.ProfilerException, taken):
+            kernel(info_collectors=[(taken, broken, "run"), ("version", broken, "run")])(
+                lambda n: None
+            )
+
+
+def temperatures():
+    for settings in (
+        {},
+        {"thermal_mode": "off"},
+        {"thermal_mode": "manual", "thermal_wait": 5, "thermal_cont": 15},
+        {"thermal_wait": 25, "thermal_timeout": 60, "thermal_device": 0},
+    ):
+        results, caught = warned(lambda s=settings: kernel(**s)(lambda n: launch("alpha"))(1))
+        assert caught == []
+        assert column(results.to_dataframe(), "AvgValue") == [1000]
+    with refused(nsight.exceptions.ThermalControlError, "thermal_device"):
+        kernel(thermal_device=9)(lambda n: launch("alpha"))(1)
 
 
 def children():
@@ -406,7 +462,7 @@ def silence():
 if __name__ == "__main__":
     sections = [configurations, what_is_returned, how_often_it_is_called, failures, annotations]
     sections += [arguments, derived, several_kernels, normalized, tools]
-    sections += [frame_and_files, children, silence]
+    sections += [frame_and_files, collectors, temperatures, children, silence]
     for section in sections:
         section()
         print(section.__name__)
