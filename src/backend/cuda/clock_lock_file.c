@@ -66,18 +66,18 @@ static wmi_clock_holder_state state_of(long long pid, unsigned long long start) 
 
 /* Something else than what we write is nobody's. */
 static void read_holder(int fd, wmi_clock_holder *out) {
-    char text[128];
-    unsigned long long start;
-    int rest = 0;
+    char text[128], *after_pid, *after_start;
     *out = (wmi_clock_holder){.state = WMI_CLOCKS_NOBODYS};
     const ssize_t n = pread(fd, text, sizeof text - 1, 0);
     if (n <= 0) return;
     text[n] = '\0';
     text[strcspn(text, "\n")] = '\0';
-    if (sscanf(text, "%lld %llu %n", &out->pid, &start, &rest) != 2 || rest == 0)
-        return; /* NOLINT(cert-err34-c) */
-    snprintf(out->what, sizeof out->what, "%.39s", text + rest);
-    out->state = state_of(out->pid, start);
+    const long long pid = strtoll(text, &after_pid, 10);
+    const unsigned long long start = strtoull(after_pid, &after_start, 10);
+    if (pid <= 0 || *after_pid != ' ' || after_start == after_pid || *after_start != ' ') return;
+    out->pid = pid;
+    snprintf(out->what, sizeof out->what, "%.39s", after_start + 1);
+    out->state = state_of(pid, start);
 }
 
 static void find_in(const char *folder, const char *uuid, wmi_clock_holder *out) {

@@ -102,7 +102,7 @@ static bool base_by_cupti(const wmi_cuda_device *d) {
     if (wmi_cupti_version() < CLOCK_CONTROL_SINCE || !wmi_cupti.ClockControlLock ||
         !wmi_cupti.ClockControlUnlock)
         return false;
-    const CUcontext context = context_of(d);
+    CUcontext context = context_of(d);
     return context && wmi_cupti.ClockControlLock(context, WMI_CUPTI_CLOCK_CONTROL_BASE) == CUPTI_SUCCESS;
 }
 
@@ -112,9 +112,10 @@ static wm_status explain(int code, const char *what, wm_error *err) {
     wm_error why = WM_ERROR_INIT;
     const wm_status status = wmi_nvml_error(&why, code, what);
     if (status == WM_EPERM)
-        return wmi_error_set(err, status, code, "clocks are for administrators to hold (%s); %s", why.message,
-                             RIGHTS);
-    if (err) *err = why;
+        wmi_error_set(err, WM_EPERM, why.native_code, "clocks are for administrators to hold (%s); %s",
+                      why.message, RIGHTS);
+    else if (err)
+        *err = why;
     return status;
 }
 

@@ -1,6 +1,5 @@
 #include "backend/cuda/cuda_dl.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,11 +8,6 @@
 
 wmi_cuda_api wmi_cuda;
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-/* Under the lock. */
-static bool decided;
-static wm_status outcome;
-static wm_error failure;
 /* Set before the first load returns. */
 static const char *_Atomic path;
 static _Atomic int driver;
@@ -66,22 +60,15 @@ static wm_status initialise(wm_error *err) {
     return code == CUDA_SUCCESS ? WM_OK : wmi_cuda_error(err, false, (int)code, "cuInit");
 }
 
-static void load_locked(void) {
-    failure = (wm_error)WM_ERROR_INIT;
-    outcome = open_library(&failure);
-    if (outcome == WM_OK) outcome = initialise(&failure);
-    decided = outcome != WM_ENOMEM;
+static wm_status load(wm_error *err) {
+    const wm_status status = open_library(err);
+    return status == WM_OK ? initialise(err) : status;
 }
 
 wm_status wmi_cuda_load(wm_error *err) {
-    wm_status status = wmi_cuda_allowed(err);
-    if (status != WM_OK) return status;
-    pthread_mutex_lock(&lock);
-    if (!decided) load_locked();
-    status = outcome;
-    if (status != WM_OK && err) *err = failure;
-    pthread_mutex_unlock(&lock);
-    return status;
+    static wmi_dl_once once = WMI_DL_ONCE_INIT;
+    const wm_status status = wmi_cuda_allowed(err);
+    return status == WM_OK ? wmi_dl_open_once(&once, load, err) : status;
 }
 
 const char *wmi_cuda_path(void) {

@@ -1,7 +1,6 @@
 #include "backend/cuda/cupti_dl.h"
 
 #include <dlfcn.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,11 +13,6 @@ enum { OLDEST = 24 }; /* 12.6 */
 
 wmi_cupti_api wmi_cupti;
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-/* Under the lock. */
-static bool decided;
-static wm_status outcome;
-static wm_error failure;
 /* Set before the first load returns; the text before the number. */
 static const char *_Atomic path, *_Atomic nvperf_path;
 static char version_text[16];
@@ -126,24 +120,18 @@ static void open_nvperf(void) {
     if (handle) nvperf_path = wmi_dl_path(handle);
 }
 
-static void load_locked(void) {
-    failure = (wm_error)WM_ERROR_INIT;
+static wm_status load(wm_error *err) {
     char **places = wmi_cuda_places("libcupti.so*");
-    outcome = places ? open_library(places, &failure) : wmi_error_nomem(&failure);
+    const wm_status status = places ? open_library(places, err) : wmi_error_nomem(err);
     free(places);
-    if (outcome == WM_OK) open_nvperf();
-    decided = outcome != WM_ENOMEM;
+    if (status == WM_OK) open_nvperf();
+    return status;
 }
 
 wm_status wmi_cupti_load(wm_error *err) {
-    wm_status status = wmi_cuda_allowed(err);
-    if (status != WM_OK) return status;
-    pthread_mutex_lock(&lock);
-    if (!decided) load_locked();
-    status = outcome;
-    if (status != WM_OK && err) *err = failure;
-    pthread_mutex_unlock(&lock);
-    return status;
+    static wmi_dl_once once = WMI_DL_ONCE_INIT;
+    const wm_status status = wmi_cuda_allowed(err);
+    return status == WM_OK ? wmi_dl_open_once(&once, load, err) : status;
 }
 
 static const char *known(const char *text) { return text ? text : ""; }

@@ -1,17 +1,10 @@
 #include "backend/cuda/nvml_dl.h"
 
-#include <pthread.h>
-
 #include "backend/cuda/cuda_dl.h"
 #include "base/dl.h"
 
 wmi_nvml_api wmi_nvml;
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-/* Under the lock. */
-static bool decided;
-static wm_status outcome;
-static wm_error failure;
 /* Set before the first load returns. */
 static const char *_Atomic path;
 
@@ -70,25 +63,16 @@ static wm_status open_library(wm_error *err) {
     return status;
 }
 
-static void load_locked(void) {
-    failure = (wm_error)WM_ERROR_INIT;
-    outcome = open_library(&failure);
-    if (outcome == WM_OK) {
-        const int code = wmi_nvml.init();
-        if (code != WMI_NVML_SUCCESS) outcome = wmi_nvml_error(&failure, code, "nvmlInit_v2");
-    }
-    decided = outcome != WM_ENOMEM;
+static wm_status load(wm_error *err) {
+    const wm_status status = open_library(err);
+    const int code = status == WM_OK ? wmi_nvml.init() : WMI_NVML_SUCCESS;
+    return code == WMI_NVML_SUCCESS ? status : wmi_nvml_error(err, code, "nvmlInit_v2");
 }
 
 wm_status wmi_nvml_load(wm_error *err) {
-    wm_status status = wmi_cuda_allowed(err);
-    if (status != WM_OK) return status;
-    pthread_mutex_lock(&lock);
-    if (!decided) load_locked();
-    status = outcome;
-    if (status != WM_OK && err) *err = failure;
-    pthread_mutex_unlock(&lock);
-    return status;
+    static wmi_dl_once once = WMI_DL_ONCE_INIT;
+    const wm_status status = wmi_cuda_allowed(err);
+    return status == WM_OK ? wmi_dl_open_once(&once, load, err) : status;
 }
 
 const char *wmi_nvml_path(void) {

@@ -4,13 +4,19 @@
 
 /* ---- which device ---- */
 
+/* The first context that was met and is still there. */
+static const wmi_cuda_device *device_in_use(void) {
+    const size_t n = wmi_met_contexts();
+    for (size_t i = 0; i < n; i++)
+        if (!wmi_met_context_is_gone(i)) return wmi_met_context_at(i)->device;
+    return n ? wmi_met_context_at(n - 1)->device : NULL;
+}
+
 wm_status wmi_cuda_watched(int watched, const wmi_cuda_device **out, wm_error *err) {
     const wmi_cuda_device *devices;
     size_t count;
-    if (watched < 0 && wmi_met_contexts() > 0) {
-        *out = wmi_met_context_at(0)->device;
-        return WM_OK;
-    }
+    *out = watched < 0 ? device_in_use() : NULL;
+    if (*out) return WM_OK;
     const wm_status status = wmi_cuda_devices(&devices, &count, err);
     if (status != WM_OK) return status;
     const size_t index = watched < 0 ? 0 : (size_t)watched;
@@ -184,9 +190,9 @@ static void watch(wmi_cuda_sensors *s, const wmi_cuda_device *d) {
 
 /* Why not, or WM_REASON_NONE. */
 static wm_reason find(wmi_cuda_sensors *s) {
-    const wmi_cuda_device *device;
+    const wmi_cuda_device *device = NULL;
     wm_error why = WM_ERROR_INIT;
-    if (wmi_cuda_watched(s->watched, &device, &why) != WM_OK) return WM_REASON_NO_SENSOR;
+    if (wmi_cuda_watched(s->watched, &device, &why) != WM_OK || !device) return WM_REASON_NO_SENSOR;
     if (device != s->device) watch(s, device);
     if (s->lost) return WM_REASON_DEVICE_LOST;
     if (s->found) return WM_REASON_NONE;

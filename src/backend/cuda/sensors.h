@@ -18,7 +18,7 @@
      WMI_SENSOR_BIT(GPU_POWER) | WMI_SENSOR_BIT(GPU_ENERGY) | WMI_SENSOR_BIT(GPU_THROTTLE))
 
 /** The device whose state is told, by CUDA's number; -1: that of the first context that a launch was made
- *  in; CUDA's first before there is one. WM_EUNSUPPORTED: no such device. */
+ *  in and that is still there; CUDA's first before there is one. WM_EUNSUPPORTED: no such device. */
 wm_status wmi_cuda_watched(int watched, const wmi_cuda_device **out, wm_error *err);
 /** NVML's handle of a device; of a part of a GPU (MIG) that of the whole one. NVML is loaded. Returns a code
  *  of NVML. */
