@@ -67,7 +67,9 @@ large,6000,1410000000,1128000000
 END
 grep -q '^nvmlDeviceResetGpuLockedClocks 1$' calls || complain 'the clocks were not given back once'
 cat "$WARPMETER_RUN_DIR"/GPU-*.clocks >held
-[ ! -s held ] || complain 'the file says that they are held'
+lock=$WARPMETER_RUN_DIR/GPU-00010203-0405-0607-0809-0a0b0c0d0e00.clocks
+[ -e "$lock" ] || complain 'no file said that they were held'
+[ ! -s "$lock" ] || complain 'the file says that they still are'
 
 # refused TEXT: one line that holds it, and nothing ran
 refused() {
