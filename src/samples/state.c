@@ -82,41 +82,79 @@ void wmi_state_summary_add(wmi_state_summary *sum, const wmi_sensed *run) {
 
 /* ---- of all runs ---- */
 
-static bool same_run(const void *owner, uint32_t id, const void *key) {
-    const wmi_run_state *a = &((const wmi_state_store *)owner)->v[id], *b = key;
-    return a->config == b->config && a->pass == b->pass && a->run == b->run;
+static bool same_group(const void *owner, uint32_t id, const void *key) {
+    const wmi_state_group *a = &((const wmi_state_store *)owner)->groups[id], *b = key;
+    return a->config == b->config && a->pass == b->pass;
 }
 
-static uint64_t hash_of(const wmi_run_state *s) {
-    return wmi_hash_pair(s->config, (uint64_t)(uint32_t)s->pass << 32 | (uint32_t)s->run);
+static wmi_state_group *group_find(const wmi_state_store *store, uint32_t config, int32_t pass) {
+    const wmi_state_group key = {.config = config, .pass = pass};
+    const uint32_t *id = store->n ? wmi_index_find(&store->index, wmi_hash_pair(config, (uint32_t)pass),
+                                                   same_group, store, &key)
+                                  : NULL;
+    return id ? &store->groups[*id] : NULL;
+}
+
+static wmi_state_group *group_of(wmi_state_store *store, uint32_t config, int32_t pass) {
+    wmi_state_group *found = group_find(store, config, pass);
+    if (found) return found;
+    if (store->n == store->cap) {
+        const size_t cap = store->cap ? store->cap + store->cap / 2 : 16;
+        wmi_state_group *groups = realloc(store->groups, cap * sizeof *groups);
+        if (!groups) return NULL;
+        store->groups = groups;
+        store->cap = cap;
+    }
+    if (!wmi_index_reserve(&store->index)) return NULL;
+    wmi_index_add(&store->index, wmi_hash_pair(config, (uint32_t)pass), (uint32_t)store->n);
+    store->groups[store->n] = (wmi_state_group){.config = config, .pass = pass};
+    return &store->groups[store->n++];
+}
+
+/* But for the time, which is each run's own. */
+static bool same_sensed(const wmi_sensed *a, const wmi_sensed *b) {
+    if (memcmp(a->reason, b->reason, sizeof a->reason) != 0) return false;
+    for (int i = 0; i < WMI_SENSOR_COUNT; i++)
+        if (!a->reason[i] && a->value[i] != b->value[i]) return false;
+    return true;
 }
 
 wm_status wmi_samples_state_add(wmi_samples *s, const wmi_run_state *state) {
-    wmi_state_store *store = wmi_samples_state_store(s);
-    if (store->n == store->cap) {
-        const size_t cap = store->cap ? store->cap + store->cap / 2 : 16;
-        wmi_run_state *v = realloc(store->v, cap * sizeof *v);
-        if (!v) return WM_ENOMEM;
-        store->v = v;
-        store->cap = cap;
+    wmi_state_group *g = group_of(wmi_samples_state_store(s), state->config, state->pass);
+    if (!g) return WM_ENOMEM;
+    wmi_state_runs *last = g->n ? &g->v[g->n - 1] : NULL;
+    if (last && last->last + 1 == state->run && same_sensed(&last->sensed, &state->sensed)) {
+        last->last++;
+        return WM_OK;
     }
-    if (!wmi_index_reserve(&store->index)) return WM_ENOMEM;
-    store->v[store->n] = *state;
-    wmi_index_add(&store->index, hash_of(state), (uint32_t)store->n++);
+    if (g->n == g->cap) {
+        const size_t cap = g->cap ? g->cap + g->cap / 2 : 1;
+        wmi_state_runs *v = realloc(g->v, (cap + 1) * sizeof *v);
+        if (!v) return WM_ENOMEM;
+        g->v = v;
+        g->cap = cap + 1;
+    }
+    g->v[g->n++] = (wmi_state_runs){state->run, state->run, state->sensed};
     return WM_OK;
 }
 
 const wmi_sensed *wmi_samples_state_of(const wmi_samples *s, uint32_t config, int32_t pass, int32_t run) {
-    const wmi_state_store *store = wmi_samples_state_store_of(s);
-    const wmi_run_state key = {.config = config, .pass = pass, .run = run};
-    const uint32_t *id =
-        store->n ? wmi_index_find(&store->index, hash_of(&key), same_run, store, &key) : NULL;
-    return id ? &store->v[*id].sensed : NULL;
+    const wmi_state_group *g = group_find(wmi_samples_state_store_of(s), config, pass);
+    size_t low = 0, high = g ? g->n : 0;
+    while (low < high) {
+        const size_t mid = low + (high - low) / 2;
+        if (g->v[mid].last < run)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return g && low < g->n && g->v[low].first <= run ? &g->v[low].sensed : NULL;
 }
 
 bool wmi_samples_has_states(const wmi_samples *s) { return wmi_samples_state_store_of(s)->n > 0; }
 
 void wmi_state_store_fini(wmi_state_store *store) {
-    free(store->v);
+    for (size_t i = 0; i < store->n; i++) free(store->groups[i].v);
+    free(store->groups);
     wmi_index_fini(&store->index);
 }

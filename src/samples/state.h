@@ -81,7 +81,7 @@ typedef struct wmi_run_state {
 } wmi_run_state;
 
 typedef struct wmi_samples wmi_samples;
-/** Keep the state of a run; each run and pass of a configuration once. WM_ENOMEM. */
+/** Keep the state of a run; each run and pass of a configuration once, with rising numbers. WM_ENOMEM. */
 wm_status wmi_samples_state_add(wmi_samples *s, const wmi_run_state *state);
 /** That of a run; NULL when none was kept. Valid until the next is added. */
 const wmi_sensed *wmi_samples_state_of(const wmi_samples *s, uint32_t config, int32_t pass, int32_t run);

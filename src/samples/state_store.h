@@ -5,10 +5,25 @@
 #include "samples/index.h"
 #include "samples/state.h"
 
-typedef struct wmi_state_store {
-    wmi_run_state *v;
+/* Runs that followed each other and of which the same is known: between two readings lie many short ones, and
+ * so they take no memory each. */
+typedef struct wmi_state_runs {
+    int32_t first, last;
+    wmi_sensed sensed;
+} wmi_state_runs;
+
+/* Those of one configuration and pass, in the order of runs. */
+typedef struct wmi_state_group {
+    uint32_t config;
+    int32_t pass;
+    wmi_state_runs *v;
     size_t n, cap;
-    wmi_index index; /* by configuration, pass and run */
+} wmi_state_group;
+
+typedef struct wmi_state_store {
+    wmi_state_group *groups;
+    size_t n, cap;
+    wmi_index index; /* of groups, by configuration and pass */
 } wmi_state_store;
 
 void wmi_state_store_fini(wmi_state_store *store);

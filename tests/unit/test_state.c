@@ -91,6 +91,26 @@ static void test_states_are_found_by_run(void **state) {
     wmi_samples_destroy(samples);
 }
 
+/* Those between two readings are kept as one. */
+static void test_runs_that_are_alike_are_found_each(void **state) {
+    (void)state;
+    static const int32_t runs[] = {0, 1, 2, 3, 5, 6, 7};
+    static const double hz[] = {1, 1, 1, 2, 2, 2, 1};
+    wmi_samples *samples = wmi_samples_create();
+    for (size_t i = 0; i < sizeof runs / sizeof *runs; i++) {
+        wmi_run_state s = {0, 0, runs[i], sensed(hz[i], 0, 0)};
+        s.sensed.at_ns = 1000 + runs[i];
+        assert_int_equal(wmi_samples_state_add(samples, &s), WM_OK);
+    }
+    for (size_t i = 0; i < sizeof runs / sizeof *runs; i++)
+        assert_true(wmi_samples_state_of(samples, 0, 0, runs[i])->value[WMI_SENSOR_GPU_CLOCK] == hz[i]);
+    assert_ptr_equal(wmi_samples_state_of(samples, 0, 0, 0), wmi_samples_state_of(samples, 0, 0, 2));
+    assert_null(wmi_samples_state_of(samples, 0, 0, 4));
+    assert_null(wmi_samples_state_of(samples, 0, 0, -1));
+    assert_null(wmi_samples_state_of(samples, 0, 0, 8));
+    wmi_samples_destroy(samples);
+}
+
 /* ---- rows ---- */
 
 typedef struct made_up {
