@@ -151,3 +151,16 @@ wm_status wmi_dl_open(const wmi_dl_spec *spec, void **handle, const char **path,
     if (path) *path = wmi_dl_path(opened);
     return WM_OK;
 }
+
+wm_status wmi_dl_open_once(wmi_dl_once *once, wm_status (*open)(wm_error *err), wm_error *err) {
+    pthread_mutex_lock(&once->lock);
+    if (!once->decided) {
+        once->failure = (wm_error)WM_ERROR_INIT;
+        once->outcome = open(&once->failure);
+        once->decided = once->outcome != WM_ENOMEM;
+    }
+    const wm_status status = once->outcome;
+    if (status != WM_OK && err) *err = once->failure;
+    pthread_mutex_unlock(&once->lock);
+    return status;
+}

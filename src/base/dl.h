@@ -4,6 +4,8 @@
 #ifndef WMI_BASE_DL_H
 #define WMI_BASE_DL_H
 
+#include <pthread.h>
+
 #include "base/error.h"
 
 typedef struct wmi_dl_symbol {
@@ -34,6 +36,18 @@ typedef struct wmi_dl_spec {
  *  what was tried, or what the first that was found lacks, and what to do. Else what the check
  *  returned. */
 wm_status wmi_dl_open(const wmi_dl_spec *spec, void **handle, const char **path, wm_error *err);
+/** What a process opens at most once: the first outcome is every later one, but for want of memory. */
+typedef struct wmi_dl_once {
+    pthread_mutex_t lock;
+    bool decided; /* this and the next two under the lock */
+    wm_status outcome;
+    wm_error failure;
+} wmi_dl_once;
+#define WMI_DL_ONCE_INIT                                                                                     \
+    { .lock = PTHREAD_MUTEX_INITIALIZER }
+/** Call `open`, unless it is decided what comes of it. Any thread. */
+wm_status wmi_dl_open_once(wmi_dl_once *once, wm_status (*open)(wm_error *err), wm_error *err);
+
 /** The path of an open library; "" for NULL, and where the loader does not tell. Lives as long as it is open.
  */
 const char *wmi_dl_path(void *handle);

@@ -233,6 +233,33 @@ static void a_remedy_replaces_the_package(void **state) {
                         " to its path");
 }
 
+static int opened;
+static wm_status opens;
+
+static wm_status open_counted(wm_error *err) {
+    opened++;
+    return opens == WM_OK ? WM_OK : wmi_error_set(err, opens, opened, "attempt %d", opened);
+}
+
+static void once_is_once(void **state) {
+    static wmi_dl_once fine = WMI_DL_ONCE_INIT, refused = WMI_DL_ONCE_INIT;
+    wm_error err = WM_ERROR_INIT;
+    (void)state;
+    opened = 0;
+    opens = WM_ENOMEM;
+    assert_int_equal(wmi_dl_open_once(&fine, open_counted, &err), WM_ENOMEM);
+    opens = WM_OK;
+    for (int i = 0; i < 2; i++) assert_int_equal(wmi_dl_open_once(&fine, open_counted, &err), WM_OK);
+    assert_int_equal(opened, 2); /* want of memory decides nothing */
+    opens = WM_EPERM;
+    assert_int_equal(wmi_dl_open_once(&refused, open_counted, NULL), WM_EPERM);
+    opens = WM_OK;
+    assert_int_equal(wmi_dl_open_once(&refused, open_counted, &err), WM_EPERM);
+    assert_int_equal(opened, 3);
+    assert_int_equal(err.native_code, 3);
+    assert_string_equal(err.message, "attempt 3");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(the_copy_in_the_process_is_used, clear),
@@ -245,6 +272,7 @@ int main(void) {
         cmocka_unit_test_setup(the_environment_comes_before_the_copy_in_the_process, clear),
         cmocka_unit_test_setup(what_the_first_place_lacks_is_told, clear),
         cmocka_unit_test_setup(a_remedy_replaces_the_package, clear),
+        cmocka_unit_test_setup(once_is_once, clear),
     };
     return cmocka_run_group_tests_name("dl", tests, NULL, NULL);
 }
