@@ -14,10 +14,8 @@
 
 /* ---- the program (program.c) ---- */
 
-/** Run a program without a shell, in the locale C, and take what it prints. *status: its exit status; 128 and
- *  a signal's number for one that a signal ended. WM_EIO: it could not be started; WM_ENOMEM. */
-wm_status wmi_ncu_capture(const char *const *argv, wmi_buf *out, wmi_buf *errors, int *status, wm_error *err);
-/** "2025.3.1.0", by `ncu --version`. WM_EUNSUPPORTED: it is no ncu. */
+/** "2025.3.1.0", by `ncu --version`. WM_EUNSUPPORTED: it is no ncu; else as
+ *  wmi_command_output. */
 wm_status wmi_ncu_version(const char *ncu, char *out, size_t size, wm_error *err);
 
 /* ---- metrics (metrics.c) ---- */

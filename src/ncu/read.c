@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/command.h"
 #include "ncu/ncu.h"
 #include "table/table.h"
 
@@ -26,9 +27,10 @@ static wm_status page_print(const char *ncu, const char *report, const char *pag
     const char *const argv[] = {
         ncu, "--import", report, "--csv", "--page", page, "--print-kernel-base", "function", NULL};
     wmi_buf said = WMI_BUF_INIT;
+    const wmi_command command = {.argv = argv, .errors = &said};
     char line[200];
     int code = 0;
-    wm_status status = wmi_ncu_capture(argv, out, &said, &code, err);
+    wm_status status = wmi_command_output(&command, out, &code, err);
     complaint_of(out, &said, line, sizeof line);
     if (status == WM_OK && code != 0)
         status = wmi_error_set(err, WM_EPARSE, code, "ncu could not read '%.150s': %s", report,

@@ -80,14 +80,14 @@ static bool collect_git(void *user, wm_state *st, const char *region, wm_value *
     static const char *const argv[] = {
         "git",         "--no-optional-locks", "-c", "core.fsmonitor=false", "describe", "--always", "--dirty",
         "--abbrev=64", "--exclude=*",         NULL};
-    static const int64_t limit_ns = 10000000000;
+    static const wmi_command git = {.argv = argv, .limit_ns = 10000000000, .most = 1 << 20};
     wm_sweep *sweep = user;
     wm_error why = WM_ERROR_INIT;
     wmi_buf text = WMI_BUF_INIT;
     int exit_status = 0;
     (void)st;
     (void)region;
-    const wm_status status = wmi_command_output(argv, limit_ns, &text, &exit_status, &why);
+    const wm_status status = wmi_command_output(&git, &text, &exit_status, &why);
     if (status == WM_OK && text.len && text.data[text.len - 1] == '\n') text.data[--text.len] = '\0';
     const bool good = status == WM_OK && exit_status == 0 && text.len && is_hash(text.data);
     const uint32_t hash = good ? wmi_intern(text.data) : 0;

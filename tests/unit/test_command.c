@@ -15,7 +15,8 @@ static const int64_t long_ns = 60000000000;
 
 static wm_status shell(const char *script, int64_t limit_ns, wmi_buf *out, int *exit_status, wm_error *err) {
     const char *const argv[] = {"sh", "-c", script, NULL};
-    return wmi_command_output(argv, limit_ns, out, exit_status, err);
+    const wmi_command command = {.argv = argv, .limit_ns = limit_ns, .most = 1 << 20};
+    return wmi_command_output(&command, out, exit_status, err);
 }
 
 static void test_what_it_prints(void **state) {
@@ -29,6 +30,27 @@ static void test_what_it_prints(void **state) {
     assert_string_equal(out.data, "one\nmore");
     assert_int_equal(status, 128 + SIGKILL);
     wmi_buf_free(&out);
+}
+
+/* More than a pipe holds, on both at once. */
+static void test_both_streams(void **state) {
+    static const char script[] = "i=0; while [ $i -lt 20000 ]; do echo line$i; echo error$i >&2; i=$((i+1)); "
+                                 "done; echo $LC_ALL";
+    const char *const argv[] = {"sh", "-c", script, NULL};
+    wmi_buf out = WMI_BUF_INIT, errors = WMI_BUF_INIT;
+    const wmi_command command = {.argv = argv, .errors = &errors};
+    int status = -1;
+    (void)state;
+    setenv("LC_ALL", "POSIX", 1);
+    assert_int_equal(wmi_command_output(&command, &out, &status, NULL), WM_OK);
+    unsetenv("LC_ALL");
+    assert_int_equal(status, 0);
+    assert_int_equal(out.len, 188892); /* 20000 times "line" and an end, 88890 digits, and "C" and an end */
+    assert_string_equal(out.data + out.len - 12, "line19999\nC\n");
+    assert_int_equal(errors.len, 208890);
+    assert_string_equal(errors.data + errors.len - 11, "error19999\n");
+    wmi_buf_free(&out);
+    wmi_buf_free(&errors);
 }
 
 static void test_signals_are_as_a_program_expects(void **state) {
@@ -56,11 +78,12 @@ static void test_signals_are_as_a_program_expects(void **state) {
 
 static void test_what_cannot_be_had(void **state) {
     const char *const argv[] = {"warpmeter-no-such-program", NULL};
+    const wmi_command none = {.argv = argv, .limit_ns = long_ns};
     wmi_buf out = WMI_BUF_INIT;
     wm_error err = WM_ERROR_INIT;
     int status = -1;
     (void)state;
-    assert_int_equal(wmi_command_output(argv, long_ns, &out, &status, &err), WM_ENOTFOUND);
+    assert_int_equal(wmi_command_output(&none, &out, &status, &err), WM_ENOTFOUND);
     assert_string_equal(err.message, "there is no program warpmeter-no-such-program");
     assert_int_equal(shell("echo begun; exec sleep 600", 50000000, &out, &status, &err), WM_EUNSUPPORTED);
     assert_string_equal(err.message, "sh took too long");
@@ -73,6 +96,7 @@ static void test_what_cannot_be_had(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_what_it_prints),
+        cmocka_unit_test(test_both_streams),
         cmocka_unit_test(test_signals_are_as_a_program_expects),
         cmocka_unit_test(test_what_cannot_be_had),
     };
