@@ -1,6 +1,7 @@
 /* wm_doctor: what this machine can measure, what it cannot, why, and what to do
  * about it. Every backend tells of itself; the rest are facts about the machine
  * that decide how far a measurement can be trusted. */
+#include <limits.h>
 #include <stdlib.h>
 
 #include "backend/backend.h"
@@ -9,6 +10,8 @@
 #include "formula/formula.h"
 #include "input/groups.h"
 #include "machine/machine.h"
+#include "ncu/ncu.h"
+#include "session/nvtx.h"
 #include "table/table.h"
 
 enum {
@@ -64,6 +67,29 @@ static void probe_formulas(wmi_probe *p) {
     else
         wmi_probe_add(p, "formulas", "muParser", WMI_STATE_ABSENT, why.message,
                       "apt-get install libmuparser2v5; only --derive and metric groups need it", "%s", "");
+}
+
+/* ncu is asked for its version: a program of that name need not be it. */
+static void probe_ncu(wmi_probe *p) {
+    static const char remedy[] = "install Nsight Compute, or set WARPMETER_NCU; only warpmeter ncu needs it";
+    char path[PATH_MAX], version[64];
+    wm_error why = WM_ERROR_INIT;
+    wm_status status = wm_ncu_find(path, sizeof path, &why);
+    if (status == WM_OK) status = wmi_ncu_version(path, version, sizeof version, &why);
+    if (status == WM_OK)
+        wmi_probe_add(p, "tools", "ncu", WMI_STATE_OK, "", "", "%s (%s)", version, path);
+    else if (status == WM_ENOMEM)
+        p->failed = true;
+    else
+        wmi_probe_add(p, "tools", "ncu", WMI_STATE_ABSENT, why.message, remedy, "%s", "");
+}
+
+static void probe_nvtx(wmi_probe *p) {
+    const bool built = wmi_nvtx_built();
+    wmi_probe_add(p, "tools", "nvtx", built ? WMI_STATE_OK : WMI_STATE_ABSENT,
+                  built ? "" : "built without nvtx3/nvToolsExt.h, so other tools see no regions",
+                  built ? "" : "build it with the headers of the CUDA toolkit", "%s",
+                  built ? "built in" : "");
 }
 
 /* A fact that has a text, or the news that it cannot be read. */
@@ -172,6 +198,8 @@ wm_status wm_doctor(wm_table **out, wm_error *err) {
     if (status == WM_OK) {
         wmi_backends_probe(&probe);
         probe_formulas(&probe);
+        probe_ncu(&probe);
+        probe_nvtx(&probe);
         probe_machine(&probe);
         status = probe.failed ? WM_ENOMEM : make_table(&probe, out);
         if (status != WM_OK) wmi_error_nomem(err);

@@ -241,7 +241,8 @@ enum {
 
 /* The "doctor" table: a row for each finding. */
 #define WMI_DOCTOR_COLUMNS(X)                                                                                \
-    X(COMPONENT, "component", WM_STR, "", "what was looked at: timer, cpu, perf, cuda, formulas, machine")   \
+    X(COMPONENT, "component", WM_STR, "",                                                                    \
+      "what was looked at: timer, cpu, perf, cuda, formulas, tools, machine")                                \
     X(ITEM, "item", WM_STR, "", "what of it")                                                                \
     X(STATE, "state", WM_STR, "", "ok, limited or absent")                                                   \
     X(VALUE, "value", WM_STR, "", "what was found")                                                          \

@@ -255,6 +255,18 @@ WARPMETER_NCU=$PWD/none profile -- bench_gpu -b nested
 expect_status 2
 expect_error "none', which is no program"
 
+# ---- doctor ----
+
+try warpmeter doctor --format csv
+expect_status 0
+expect_line "tools,ncu,ok,2025.3.1.0 ($WARPMETER_NCU),,"
+expect_line 'tools,nvtx,ok,built in,,'
+WARPMETER_NCU=/bin/true try warpmeter doctor --format csv
+expect_line "tools,ncu,absent,,'/bin/true --version' tells no version,\"install Nsight Compute, or set WARPMETER_NCU; only \
+warpmeter ncu needs it\""
+WARPMETER_NCU=$PWD/none try warpmeter doctor --format csv
+expect_match '^tools,ncu,absent,,"WARPMETER_NCU is .*/none.,'
+
 WARPMETER_NCU='' PATH=$BIN:/usr/bin:/bin
 if ! command -v ncu >/dev/null && [ ! -e /usr/local/cuda/bin/ncu ] && [ ! -e /opt/nvidia/nsight-compute ]; then
     : >some.ncu-rep

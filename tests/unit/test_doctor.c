@@ -55,9 +55,9 @@ static int forget_environment(void **state) {
 static void every_part_tells(void **state) {
     (void)state;
     static const char *const expected[][2] = {
-        {"timer", "source"},      {"timer", "cost"},     {"cpu", "cpu_time"},  {"perf", "software events"},
-        {"formulas", "muParser"}, {"machine", "cpu"},    {"machine", "cache"}, {"machine", "governor"},
-        {"machine", "load"},      {"machine", "virtual"}};
+        {"timer", "source"},      {"timer", "cost"},       {"cpu", "cpu_time"}, {"perf", "software events"},
+        {"formulas", "muParser"}, {"tools", "ncu"},        {"tools", "nvtx"},   {"machine", "cpu"},
+        {"machine", "cache"},     {"machine", "governor"}, {"machine", "load"}, {"machine", "virtual"}};
     wm_table *t = doctor();
     for (size_t i = 0; i < sizeof expected / sizeof *expected; i++)
         if (find(t, "component", expected[i][0], "item", expected[i][1]) == SIZE_MAX)
