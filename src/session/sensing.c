@@ -63,6 +63,12 @@ struct wmi_sensing {
     uint32_t worked, warned, to_warn;
     double busy_ns, awake_ns; /* all reading; all time in which there was any */
     int64_t awake_since_ns;
+    uint32_t taken; /* readings so far; atomic: short runs only ask whether there was one */
+    /* Of the controlling thread: the readings at the end of the last run, and what is to be said of a run in
+     * which there is no further one. */
+    uint32_t seen;
+    bool quiet_known;
+    wmi_sensed quiet;
 };
 
 static int64_t now_ns(void) { return (int64_t)wmi_monotonic_ns(); }
@@ -127,6 +133,7 @@ static void take(wmi_sensing *s, uint32_t which, const wmi_sensed *r) {
         else
             take_level(s, i, r);
     }
+    __atomic_add_fetch(&s->taken, 1, __ATOMIC_RELEASE);
 }
 
 /* Returns how long it took. Readings are taken in in the order in which they were made. */
@@ -318,17 +325,29 @@ static uint32_t due_before(wmi_sensing *s) {
     return due ? which : 0;
 }
 
+/* Has nothing been read since the last run ended? */
+static bool is_quiet(const wmi_sensing *s) {
+    return s->quiet_known && s->last_run_ns < long_run_ns &&
+           __atomic_load_n(&s->taken, __ATOMIC_ACQUIRE) == s->seen;
+}
+
+/* What is read from now on is of the run that begins. Under the lock. */
+static void run_open(wmi_sensing *s) {
+    for (int i = 0; i < WMI_SENSOR_COUNT; i++) s->tallies[i] = (tally){.before = s->counters[i]};
+    s->running = true;
+    s->run_begin_ns = now_ns();
+}
+
 void wmi_sensing_begin(wmi_sensing *s) {
     if (!s) return;
     wmi_sensed r;
     __atomic_store_n(&s->cpu, sched_getcpu(), __ATOMIC_RELAXED);
+    if (is_quiet(s)) return; /* it was opened when the last one ended */
     const uint32_t which = due_before(s);
     if (which) read_and_take(s, which, &r);
     warn(s);
     pthread_mutex_lock(&s->lock);
-    for (int i = 0; i < WMI_SENSOR_COUNT; i++) s->tallies[i] = (tally){.before = s->counters[i]};
-    s->running = true;
-    s->run_begin_ns = now_ns();
+    run_open(s);
     if (!s->awake) {
         s->awake = true;
         s->awake_since_ns = s->run_begin_ns;
@@ -400,11 +419,31 @@ static void read_after(wmi_sensing *s, uint32_t which, tally *tallies) {
         if (which >> i & 1 && !r.reason[i]) tallies[i].after = (point){r.at_ns, r.value[i]};
 }
 
+/* Until something is read, the runs that follow are as one without a reading. Under the lock. */
+static void run_close(wmi_sensing *s) {
+    static const tally nothing;
+    wmi_sensed_clear(&s->quiet, WM_REASON_NOT_APPLICABLE);
+    for (int i = 0; i < WMI_SENSOR_COUNT; i++)
+        if (s->all >> i & 1) value_of(s, &nothing, i, 0, 0, &s->quiet);
+    s->quiet_known = true;
+    s->seen = s->taken;
+    run_open(s);
+}
+
 void wmi_sensing_end(wmi_sensing *s, int64_t begin_ns, int64_t end_ns, wmi_sensed *out) {
     tally tallies[WMI_SENSOR_COUNT];
+    if (!s) {
+        wmi_sensed_clear(out, WM_REASON_NOT_APPLICABLE);
+        return;
+    }
+    if (is_quiet(s) && end_ns - begin_ns < long_run_ns) {
+        *out = s->quiet;
+        out->at_ns = begin_ns;
+        s->last_run_ns = end_ns - begin_ns;
+        return;
+    }
     wmi_sensed_clear(out, WM_REASON_NOT_APPLICABLE);
     out->at_ns = begin_ns;
-    if (!s) return;
     pthread_mutex_lock(&s->lock);
     s->running = false; /* what the thread reads from now on is of no run */
     memcpy(tallies, s->tallies, sizeof tallies);
@@ -415,6 +454,7 @@ void wmi_sensing_end(wmi_sensing *s, int64_t begin_ns, int64_t end_ns, wmi_sense
     pthread_mutex_lock(&s->lock);
     for (int i = 0; i < WMI_SENSOR_COUNT; i++)
         if (s->all >> i & 1) value_of(s, &tallies[i], i, begin_ns, end_ns, out);
+    run_close(s);
     pthread_mutex_unlock(&s->lock);
     warn(s);
 }
@@ -423,7 +463,7 @@ void wmi_sensing_pause(wmi_sensing *s) {
     if (!s) return;
     pthread_mutex_lock(&s->lock);
     if (s->awake) s->awake_ns += (double)(now_ns() - s->awake_since_ns);
-    s->awake = s->running = false;
+    s->awake = s->running = s->quiet_known = false;
     pthread_mutex_unlock(&s->lock);
     warn(s);
 }

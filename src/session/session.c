@@ -154,11 +154,15 @@ void wm_session_destroy(wm_session *s) {
 wm_status wmi_session_state(wm_session *s, const wmi_measure *m, const wmi_run_place *place,
                             const wmi_sensed *sensed) {
     if (!wmi_sensing_tells(m->sensing)) return WM_OK;
-    s->state_interval_ns = wmi_sensing_interval_ns(m->sensing);
-    s->state_cost = wmi_sensing_cost(m->sensing);
     if (place->warmup || place->failed) return WM_OK;
     const wmi_run_state state = {place->config, place->pass, place->run, *sensed};
     return wmi_samples_state_add(s->samples, &state);
+}
+
+void wmi_session_state_cost(wm_session *s, const wmi_measure *m) {
+    if (!wmi_sensing_tells(m->sensing)) return;
+    s->state_interval_ns = wmi_sensing_interval_ns(m->sensing);
+    s->state_cost = wmi_sensing_cost(m->sensing);
 }
 
 wm_status wmi_session_bench(wm_session *s, const char *name, wmi_rows_how *how, uint32_t *out,
@@ -344,6 +348,7 @@ wm_status wm_session_stop(wm_session *s, wm_error *err) {
     }
     wmi_sensed sensed;
     wmi_sensing_end(s->stretch->sensing, s->stretch_begin_ns, (int64_t)wmi_monotonic_ns(), &sensed);
+    wmi_session_state_cost(s, s->stretch);
     wmi_sensing_pause(s->stretch->sensing);
     const wmi_run_place place = {
         .bench = s->stretch_bench, .config = s->stretch_config, .run = s->stretch_runs++};

@@ -148,9 +148,11 @@ void wmi_session_log(const wm_session *s, wm_log_level level, const char *fmt, .
  *  once, before the first run. */
 void wmi_session_warn_machine(wm_session *s);
 
-/** Keep the state of a run, where it is read, and what reading it costs. WM_ENOMEM. */
+/** Keep the state of a run, where it is read. WM_ENOMEM. */
 wm_status wmi_session_state(wm_session *s, const wmi_measure *m, const wmi_run_place *place,
                             const wmi_sensed *sensed);
+/** Keep what reading it has cost so far, for the context. */
+void wmi_session_state_cost(wm_session *s, const wmi_measure *m);
 /** Keep in mind what `m` measures with, for the context. */
 void wmi_session_measured_by(wm_session *s, const wmi_measure *m);
 

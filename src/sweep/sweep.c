@@ -361,6 +361,7 @@ static wm_status state_begin(wm_sweep *sweep, wm_error *err) {
 
 void wmi_sweep_end(wm_sweep *sweep) {
     if (!sweep->measure) return;
+    wmi_session_state_cost(sweep->session, sweep->measure);
     wmi_sensing_pause(sweep->measure->sensing);
     wmi_measure_unlock_clocks(sweep->measure);
 }

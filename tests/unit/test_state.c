@@ -474,6 +474,7 @@ int main(void) {
         TEST(test_throttling_as_text),
         TEST(test_what_runs_add_up_to),
         TEST(test_states_are_found_by_run),
+        TEST(test_runs_that_are_alike_are_found_each),
         TEST(test_rows_tell_of_their_own_runs),
         TEST(test_without_states_there_is_nothing_to_tell),
         TEST(test_a_throttled_run_is_run_again),
