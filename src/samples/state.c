@@ -138,7 +138,8 @@ wm_status wmi_samples_state_add(wmi_samples *s, const wmi_run_state *state) {
     return WM_OK;
 }
 
-const wmi_sensed *wmi_samples_state_of(const wmi_samples *s, uint32_t config, int32_t pass, int32_t run) {
+const wmi_sensed *wmi_samples_state_of(const wmi_samples *s, uint32_t config, int32_t pass, int32_t run,
+                                       int32_t *last) {
     const wmi_state_group *g = group_find(wmi_samples_state_store_of(s), config, pass);
     size_t low = 0, high = g ? g->n : 0;
     while (low < high) {
@@ -148,7 +149,9 @@ const wmi_sensed *wmi_samples_state_of(const wmi_samples *s, uint32_t config, in
         else
             high = mid;
     }
-    return g && low < g->n && g->v[low].first <= run ? &g->v[low].sensed : NULL;
+    const bool kept = g && low < g->n && g->v[low].first <= run;
+    if (last) *last = kept ? g->v[low].last : run;
+    return kept ? &g->v[low].sensed : NULL;
 }
 
 bool wmi_samples_has_states(const wmi_samples *s) { return wmi_samples_state_store_of(s)->n > 0; }

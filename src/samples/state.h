@@ -83,8 +83,10 @@ typedef struct wmi_run_state {
 typedef struct wmi_samples wmi_samples;
 /** Keep the state of a run; each run and pass of a configuration once, with rising numbers. WM_ENOMEM. */
 wm_status wmi_samples_state_add(wmi_samples *s, const wmi_run_state *state);
-/** That of a run; NULL when none was kept. Valid until the next is added. */
-const wmi_sensed *wmi_samples_state_of(const wmi_samples *s, uint32_t config, int32_t pass, int32_t run);
+/** That of a run; NULL when none was kept. Valid until the next is added. *last, if not NULL: from that run
+ * to this one all have it. */
+const wmi_sensed *wmi_samples_state_of(const wmi_samples *s, uint32_t config, int32_t pass, int32_t run,
+                                       int32_t *last);
 /** Was the state of any run kept? */
 bool wmi_samples_has_states(const wmi_samples *s);
 

@@ -245,7 +245,7 @@ static void put_state(writer *w, work *k, const wmi_row *row, const wmi_device_c
                            (unsigned long long)state->throttled, (unsigned long long)state->runs,
                            wmi_throttle_text(bits, why));
         }
-        if (w->status == WM_OK) w->status = wmi_state_cells_put(w->table, w->row, WMI_COL_GPU_CLOCK, s);
+        if (w->status == WM_OK) w->status = wmi_state_cells_put(w->table, w->row, 1, WMI_COL_GPU_CLOCK, s);
         put(w, WMI_COL_THROTTLED, wmi_i64((int64_t)state->throttled));
     }
     if (k->opts->clock_requested.type != WM_NULL || k->opts->clock_requested.reason)

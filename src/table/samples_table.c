@@ -14,6 +14,23 @@ static wm_status set_value(wm_table *t, size_t row, const wmi_series *s, size_t 
     return status;
 }
 
+/* The machine's state in the run of each value. Many short runs lie between two readings, so what is the same
+ * is put at once. */
+static wm_status set_states(wm_table *t, size_t row, const wmi_samples *samples, const wmi_series *s,
+                            size_t from) {
+    wm_status status = WM_OK;
+    if (s->pass < 0 || !wmi_samples_has_states(samples)) return WM_OK;
+    for (size_t i = from, next; i < s->n && status == WM_OK; i = next) {
+        const int32_t run = wmi_series_run(s, i);
+        int32_t last;
+        const wmi_sensed *state = wmi_samples_state_of(samples, s->config, s->pass, run, &last);
+        for (next = i + 1; next < s->n; next++)
+            if (wmi_series_run(s, next) < run || wmi_series_run(s, next) > last) break;
+        if (state) status = wmi_state_cells_put(t, row + (i - from), next - i, WMI_SCOL_GPU_CLOCK, state);
+    }
+    return status;
+}
+
 /* Column by column, which is several times as fast as row by row. */
 wm_status wmi_params_add_samples(const wmi_params *params, const wmi_collected_columns *collected,
                                  wm_table *t, const wmi_samples *samples, const wmi_series *s, size_t from) {
@@ -36,11 +53,7 @@ wm_status wmi_params_add_samples(const wmi_params *params, const wmi_collected_c
     for (size_t c = 0; c < sizeof same / sizeof *same && status == WM_OK; c++)
         status = wmi_table_fill(t, row, count, same[c].column, same[c].v);
     for (size_t i = 0; i < count && status == WM_OK; i++) status = set_value(t, row + i, s, from + i);
-    for (size_t i = 0; i < count && status == WM_OK && s->pass >= 0 && wmi_samples_has_states(samples); i++) {
-        const wmi_sensed *state =
-            wmi_samples_state_of(samples, s->config, s->pass, wmi_series_run(s, from + i));
-        if (state) status = wmi_state_cells_put(t, row + i, WMI_SCOL_GPU_CLOCK, state);
-    }
+    if (status == WM_OK) status = set_states(t, row, samples, s, from);
     if (status == WM_OK) status = wmi_params_fill(params, t, row, count, WMI_SCOL_COUNT, config);
     return status == WM_OK ? wmi_collected_fill(collected, t, row, count, s, from) : status;
 }

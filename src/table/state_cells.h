@@ -15,7 +15,9 @@ typedef struct wmi_state_cells {
 /** The summary for a series: NULL where no state was read. */
 const wmi_state_summary *wmi_state_cells_of(wmi_state_cells *cells, const wmi_samples *samples,
                                             const wmi_series *series);
-/** Put what sensors said into the columns from `first` on, in the order of WMI_STATE_COLUMNS. */
-wm_status wmi_state_cells_put(wm_table *t, size_t row, size_t first, const wmi_sensed *sensed);
+/** Put what sensors said into the columns from `first` on, in the order of WMI_STATE_COLUMNS, of `count`
+ * rows.
+ */
+wm_status wmi_state_cells_put(wm_table *t, size_t row, size_t count, size_t first, const wmi_sensed *sensed);
 
 #endif

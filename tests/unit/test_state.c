@@ -72,7 +72,7 @@ static void test_states_are_found_by_run(void **state) {
     wmi_samples *samples = wmi_samples_create();
     assert_non_null(samples);
     assert_false(wmi_samples_has_states(samples));
-    assert_null(wmi_samples_state_of(samples, 0, 0, 0));
+    assert_null(wmi_samples_state_of(samples, 0, 0, 0, NULL));
     for (uint32_t config = 0; config < 5; config++)
         for (int32_t pass = 0; pass < 3; pass++)
             for (int32_t run = 0; run < 40; run++) {
@@ -83,11 +83,12 @@ static void test_states_are_found_by_run(void **state) {
     for (uint32_t config = 0; config < 5; config++)
         for (int32_t pass = 0; pass < 3; pass++)
             for (int32_t run = 0; run < 40; run++)
-                assert_true(wmi_samples_state_of(samples, config, pass, run)->value[WMI_SENSOR_GPU_CLOCK] ==
-                            1000.0 * config + 100 * pass + run);
-    assert_null(wmi_samples_state_of(samples, 5, 0, 0));
-    assert_null(wmi_samples_state_of(samples, 0, 3, 0));
-    assert_null(wmi_samples_state_of(samples, 0, 0, 40));
+                assert_true(
+                    wmi_samples_state_of(samples, config, pass, run, NULL)->value[WMI_SENSOR_GPU_CLOCK] ==
+                    1000.0 * config + 100 * pass + run);
+    assert_null(wmi_samples_state_of(samples, 5, 0, 0, NULL));
+    assert_null(wmi_samples_state_of(samples, 0, 3, 0, NULL));
+    assert_null(wmi_samples_state_of(samples, 0, 0, 40, NULL));
     wmi_samples_destroy(samples);
 }
 
@@ -103,11 +104,18 @@ static void test_runs_that_are_alike_are_found_each(void **state) {
         assert_int_equal(wmi_samples_state_add(samples, &s), WM_OK);
     }
     for (size_t i = 0; i < sizeof runs / sizeof *runs; i++)
-        assert_true(wmi_samples_state_of(samples, 0, 0, runs[i])->value[WMI_SENSOR_GPU_CLOCK] == hz[i]);
-    assert_ptr_equal(wmi_samples_state_of(samples, 0, 0, 0), wmi_samples_state_of(samples, 0, 0, 2));
-    assert_null(wmi_samples_state_of(samples, 0, 0, 4));
-    assert_null(wmi_samples_state_of(samples, 0, 0, -1));
-    assert_null(wmi_samples_state_of(samples, 0, 0, 8));
+        assert_true(wmi_samples_state_of(samples, 0, 0, runs[i], NULL)->value[WMI_SENSOR_GPU_CLOCK] == hz[i]);
+    assert_ptr_equal(wmi_samples_state_of(samples, 0, 0, 0, NULL),
+                     wmi_samples_state_of(samples, 0, 0, 2, NULL));
+    int32_t last = -1;
+    assert_non_null(wmi_samples_state_of(samples, 0, 0, 1, &last));
+    assert_int_equal(last, 2);
+    assert_non_null(wmi_samples_state_of(samples, 0, 0, 5, &last));
+    assert_int_equal(last, 6);
+    assert_null(wmi_samples_state_of(samples, 0, 0, 4, &last));
+    assert_int_equal(last, 4);
+    assert_null(wmi_samples_state_of(samples, 0, 0, -1, NULL));
+    assert_null(wmi_samples_state_of(samples, 0, 0, 8, NULL));
     wmi_samples_destroy(samples);
 }
 
@@ -206,6 +214,32 @@ static void test_rows_tell_of_their_own_runs(void **state) {
                                                              : bits[run] == POWER ? "power"
                                                                                   : "hw-thermal");
         check_null(cell(t, i, "gpu_power_w"), WM_REASON_RESOLUTION);
+    }
+    wm_table_destroy(t);
+    wmi_samples_destroy(m.samples);
+}
+
+/* Runs of which the same is known, in any order, some of several values, and one of which nothing is. */
+static void test_samples_have_the_state_of_their_runs(void **state) {
+    (void)state;
+    static const int32_t runs[] = {0, 0, 1, 2, 2, 3, 4, 2, 1, 3, 0, 5, 5};
+    static const double hz[] = {7, 7, 7, 9, 0, 9}; /* by run */
+    const made_up m = made_up_samples();
+    for (int32_t run = 0; run < 6; run++) {
+        const wmi_run_state s = {m.config, 0, run, sensed(hz[run], 0, run < 3 ? HOT : 0)};
+        if (run != 4) assert_int_equal(wmi_samples_state_add(m.samples, &s), WM_OK);
+    }
+    add_values(&m, "all", runs, sizeof runs / sizeof *runs);
+    wm_table *t = reduced(&m, true, true);
+    assert_int_equal(wm_table_rows(t), sizeof runs / sizeof *runs);
+    for (size_t i = 0; i < sizeof runs / sizeof *runs; i++) {
+        assert_true(number_cell(t, i, "run") == runs[i]);
+        if (runs[i] == 4) {
+            assert_int_equal(cell(t, i, "gpu_clock_hz").type, WM_NULL);
+            continue;
+        }
+        assert_true(number_cell(t, i, "gpu_clock_hz") == hz[runs[i]]);
+        assert_string_equal(text_cell(t, i, "gpu_throttle"), runs[i] < 3 ? "hw-thermal" : "none");
     }
     wm_table_destroy(t);
     wmi_samples_destroy(m.samples);
@@ -476,6 +510,7 @@ int main(void) {
         TEST(test_states_are_found_by_run),
         TEST(test_runs_that_are_alike_are_found_each),
         TEST(test_rows_tell_of_their_own_runs),
+        TEST(test_samples_have_the_state_of_their_runs),
         TEST(test_without_states_there_is_nothing_to_tell),
         TEST(test_a_throttled_run_is_run_again),
         TEST(test_after_three_attempts_there_is_no_value),
