@@ -318,11 +318,14 @@ static int weigh(const wm_table *ncu, const wm_table *own, wm_table **out) {
 }
 
 static int show(const job *j, const wm_table *table) {
+    const char *format = j->value[FORMAT];
     const wm_write_opts opts = cli_write_opts(j->value[COLOR]);
     wm_error err = WM_ERROR_INIT;
     if (j->value[OUT] && wm_table_write(table, j->value[OUT], NULL, NULL, &err) != WM_OK)
         return cli_complain(CLI_OUTPUT, "%s", err.message);
-    return cli_print(table, j->value[FORMAT], &opts);
+    if (j->value[COMPARE] && (!format || strcmp(format, "text") == 0))
+        puts("baseline: ncu; contender: the program by itself");
+    return cli_print(table, format, &opts);
 }
 
 static int run_job(job *j) {

@@ -259,6 +259,20 @@ static wm_status pin_check(int cpu, wm_error *err) {
     return status;
 }
 
+/* A GPU that is to be looked at is there, where any is measured. */
+static wm_status thermal_device_check(const wm_sweep *sweep, wm_error *err) {
+    const int number = sweep->options.thermal_device;
+    if (number < 0 || sweep->options.thermal == WMI_THERMAL_OFF) return WM_OK;
+    for (size_t b = 0; b < sweep->measure->source_count; b++) {
+        const wmi_source *source = &sweep->measure->sources[b];
+        if (source->self && source->ops->device_in_use && source->ops->device_in_use(number) < 0)
+            return wmi_error_set(err, WM_EINVAL, 0,
+                                 "--thermal-device %d: no GPU has that number; warpmeter doctor lists them",
+                                 number);
+    }
+    return WM_OK;
+}
+
 /* ---- creating ---- */
 
 static wm_status bench_read(const wm_benchmark *given, wm_benchmark *out, wm_error *err) {
@@ -296,6 +310,7 @@ wm_status wm_sweep_create(wm_session *session, const wm_benchmark *bench, int ar
         status = wmi_sweep_blame(sweep, wmi_points_make(sweep, err), err);
     }
     if (status == WM_OK) status = measuring_make(sweep, &b, err);
+    if (status == WM_OK) status = thermal_device_check(sweep, err);
     if (status == WM_OK) status = wmi_collecting_make(sweep, b.collectors, b.collector_count, err);
     if (status != WM_OK) {
         wm_sweep_destroy(sweep);

@@ -57,6 +57,17 @@ large,6000,ok
 END
 done
 
+# ---- which GPU ----
+
+with 'calls=calls' bench_gpu -q -b regions --metrics kernel_time --thermal-device 1
+expect_status 2
+expect_error 'bench_gpu: --thermal-device 1: no GPU has that number; warpmeter doctor lists them'
+expect_uncalled cuLaunchKernel
+with '' bench_gpu -q -b regions --metrics kernel_time --thermal-device 1 --thermal off
+expect_status 0
+with '' bench_gpu -q -b regions --metrics kernel_time --thermal-device 0
+expect_status 0
+
 # ---- clocks ----
 
 with bind=80 bench_gpu -b regions --metrics kernel_time --state on --lock-clocks 1410MHz --out table.json

@@ -189,12 +189,17 @@ END
 
 profile --compare --runs 1 -- bench_gpu -b nested --metrics kernel_time,dram__bytes.sum,time
 expect_status 0
+expect_line 'baseline: ncu; contender: the program by itself'
 expect_rows region,metric,baseline_mean,contender_mean,difference,verdict <<END
 outer,kernel_time,3000,3000,0,undecided
 outer,dram__bytes.sum,2000,2000,0,undecided
 outer/inner,kernel_time,2000,2000,0,undecided
 outer/inner,dram__bytes.sum,1000,1000,0,undecided
 END
+
+try warpmeter ncu --compare --runs 1 --format csv -- bench_gpu -b nested --metrics kernel_time
+expect_status 0
+refuse_line 'contender: '
 
 # ---- other programs ----
 
