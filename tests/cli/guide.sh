@@ -1,5 +1,5 @@
 # shellcheck shell=sh disable=SC2154
-# docs/guide.md: its program compiles, and its commands run. The numbers are not looked at.
+# docs/guide.md: its programs compile, and its commands run. The numbers are not looked at.
 guide=$SOURCE/docs/guide.md
 lib=$BIN/../lib
 
@@ -13,8 +13,9 @@ block() {
     sed -n "/^\`\`\`$1\$/,/^\`\`\`\$/{/^\`\`\`/!p;}" "$guide"
 }
 block c >sum.c
+block 'c running\.c' >running.c
 block console | sed -n 's/^\$ //p' >commands
-[ "$(grep -c '^cc ' commands)" -eq 2 ] || complain 'expected two builds in the guide'
+[ "$(grep -c '^cc ' commands)" -eq 3 ] || complain 'expected three builds in the guide'
 [ "$(wc -l <commands)" -ge 10 ] || complain 'expected ten commands at least'
 
 # pkg-config is for an installed library; this one answers with the flags of the build.
@@ -27,7 +28,7 @@ while read -r line; do
     # Three runs are enough here, where their number is not found while running.
     case $line in
     *--target-ci* | *--dry-run*) ;;
-    ./sum*) line="$line --runs 3" ;;
+    ./*) line="$line --runs 3" ;;
     esac
     try sh -c "$line"
     case $line in
@@ -35,6 +36,6 @@ while read -r line; do
     *) expect_status 0 ;;
     esac
 done <commands
-for file in before.json before.csv after.json; do
+for file in before.json before.csv after.json running.json; do
     [ -s "$file" ] || complain "the guide left no $file"
 done
