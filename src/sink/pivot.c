@@ -159,7 +159,9 @@ static wmi_style note_row(const block *b, size_t row, bool main, wmi_buf *out) {
     const char *status = text_of(p, row, WMI_COL_STATUS), *stop = text_of(p, row, WMI_COL_STOP_REASON);
     wm_value stable = cell(p, row, WMI_COL_STABLE);
     bool ok = !*status || strcmp(status, "ok") == 0;
-    if (!ok && strcmp(status, "missing") != 0) note_status(p, row, status, out);
+    /* of a missing metric note_missing tells; here a whole configuration has no samples */
+    const bool metric_missing = strcmp(status, "missing") == 0 && *text_of(p, row, WMI_COL_METRIC);
+    if (!ok && !metric_missing) note_status(p, row, status, out);
     if (main && stable.type == WM_BOOL && !stable.as.b) note_unstable(p, row, out);
     if (main && ok && *stop && strcmp(stop, "runs") != 0) {
         add_note(out, "stopped by ");

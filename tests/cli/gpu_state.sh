@@ -82,9 +82,10 @@ lock=$WARPMETER_RUN_DIR/GPU-00010203-0405-0607-0809-0a0b0c0d0e00.clocks
 [ -e "$lock" ] || complain 'no file said that they were held'
 [ ! -s "$lock" ] || complain 'the file says that they still are'
 
-# refused TEXT: one line that holds it, and nothing ran
+# refused TEXT: one line that holds it, nothing ran, and the table says that there are no samples
 refused() {
     expect_status 1
+    expect_match 'missing: no sample was taken'
     expect_error "$1"
     [ "$(wc -l <../stderr)" -eq 1 ] || complain 'expected one line on stderr'
     expect_uncalled cuLaunchKernel
