@@ -160,9 +160,12 @@ static void warn(wmi_sensing *s) {
     for (int i = 0; i < WMI_SENSOR_COUNT && due; i++) {
         wm_error line;
         if (!(due >> i & 1) || !latest.reason[i] || !s->opts.warn) continue;
+        const bool never = !(worked >> i & 1);
         wmi_error_set(&line, WM_OK, 0, "%s %s: %s", wmi_sensor_name((wmi_sensor)i),
-                      worked >> i & 1 ? "is not read any more" : "cannot be read",
-                      wm_reason_text((wm_reason)latest.reason[i]));
+                      never ? "cannot be read" : "is not read any more",
+                      never && latest.reason[i] == WM_REASON_NO_SENSOR
+                          ? "'warpmeter doctor' says why"
+                          : wm_reason_text((wm_reason)latest.reason[i]));
         s->opts.warn(s->opts.user, line.message);
     }
 }
