@@ -103,7 +103,7 @@ def find(settings: Settings, choice: Choice) -> str:
 
 def _found(choice: Choice) -> str:
     if choice.backend != "cuda":
-        raise ProfilerException("nothing is measured on a GPU")
+        raise ProfilerException("nothing is measured on a GPU, which is all that ncu sees")
     why = why_not()
     if why:
         raise ProfilerException(f"the program cannot be run again under ncu: {why}")
