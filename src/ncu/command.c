@@ -38,16 +38,17 @@ static void add_text(words *w, wmi_buf *text) {
     wmi_buf_free(text);
 }
 
-/* Only kernels in a region. In the expression only letters, digits and a few signs mean themselves. */
+/* Only kernels in a region. ncu looks for the expression anywhere in a domain's name, and that of the steps
+ * has the regions' in it. Only letters, digits and a few signs mean themselves. */
 static void add_filter(words *w, const char *domain) {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";
     wmi_buf text = WMI_BUF_INIT;
-    wmi_buf_str(&text, "regex:");
+    wmi_buf_str(&text, "regex:^");
     for (const char *p = domain; *p; p++) {
         if (!strchr(plain, *p)) wmi_buf_char(&text, '\\');
         wmi_buf_char(&text, *p);
     }
-    wmi_buf_str(&text, "@.+");
+    wmi_buf_str(&text, "$@.+");
     add(w, "--nvtx-include");
     add_text(w, &text);
 }

@@ -83,7 +83,7 @@ expect_status 0
 expect_words <<END
 --nvtx
 --nvtx-include
-regex:warpmeter@.+
+regex:^warpmeter\$@.+
 --metrics
 gpu__time_duration.sum,dram__bytes.sum
 --cache-control
@@ -145,7 +145,7 @@ profile -o other --metrics kernel_time -- bench_gpu -b nested --cache-control al
 expect_words <<END
 --nvtx
 --nvtx-include
-regex:warpmeter@.+
+regex:^warpmeter\$@.+
 --metrics
 gpu__time_duration.sum
 --cache-control
@@ -162,7 +162,7 @@ profile --clock-control base --cache-control none --replay-mode application -o '
 expect_words <<END
 --nvtx
 --nvtx-include
-regex:warpmeter@.+
+regex:^warpmeter\$@.+
 --metrics
 gpu__time_duration.sum
 -f
@@ -267,7 +267,7 @@ expect_status 0
 expect_line "tools,ncu,ok,2025.3.1.0 ($WARPMETER_NCU),,"
 expect_line 'tools,nvtx,ok,built in,,'
 WARPMETER_NCU=/bin/true try warpmeter doctor --format csv
-expect_line "tools,ncu,absent,,'/bin/true --version' tells no version,\"install Nsight Compute, or set WARPMETER_NCU; only \
+expect_line "tools,ncu,absent,,'/bin/true --version' tells no version,\"install Nsight Compute, or set WARPMETER_NCU to its path; only \
 warpmeter ncu needs it\""
 WARPMETER_NCU=$PWD/none try warpmeter doctor --format csv
 expect_match '^tools,ncu,absent,,"WARPMETER_NCU is .*/none.,'
@@ -277,10 +277,10 @@ if ! command -v ncu >/dev/null && [ ! -e /usr/local/cuda/bin/ncu ] && [ ! -e /op
     : >some.ncu-rep
     try warpmeter show some.ncu-rep
     expect_status 2
-    expect_error 'reading .ncu-rep needs ncu: install Nsight Compute, or set WARPMETER_NCU'
+    expect_error 'reading .ncu-rep needs ncu: install Nsight Compute, or set WARPMETER_NCU to its path'
     try warpmeter ncu -- bench_gpu -b nested
     expect_status 2
-    expect_error 'there is no ncu: install Nsight Compute, or set WARPMETER_NCU'
+    expect_error 'there is no ncu: install Nsight Compute, or set WARPMETER_NCU to its path'
 fi
 try warpmeter show missing.ncu-rep
 expect_status 2

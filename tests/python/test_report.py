@@ -228,7 +228,7 @@ def test_scripts_for_nsight_get_one_where_files_are_kept(script, tmp_path):
         ".log",
         ".ncu-rep",
     ]
-    assert "regex:nsight-python@.+" in (tmp_path / "words").read_text().splitlines()
+    assert "regex:^nsight-python$@.+" in (tmp_path / "words").read_text().splitlines()
 
 
 def test_lines_say_what_is_done(script):

@@ -341,7 +341,7 @@ static void test_commands(void **state) {
     opts.replay = "application";
     assert_int_equal(wm_ncu_command(&opts, 2, program, &command, NULL), WM_OK);
     expect_words(command,
-                 "/ncu|--nvtx|--nvtx-include|regex:a\\.b\\@c@.+|--cache-control|all|--clock-control|none|"
+                 "/ncu|--nvtx|--nvtx-include|regex:^a\\.b\\@c$@.+|--cache-control|all|--clock-control|none|"
                  "--replay-mode|application|./a b|--n=1|");
     opts = (wm_ncu_opts)WM_NCU_OPTS_INIT;
     opts.ncu = "/ncu";

@@ -70,11 +70,9 @@ static bool order_read(char **words, order *out) {
         } else if (strcmp(word, "--metrics") == 0) {
             out->metrics = value;
         } else if (strcmp(word, "--nvtx-include") == 0) {
-            if (sscanf(value, "regex:%255[^@]@.+", domain) != 1) return false;
-            char *to = domain;
-            for (const char *p = domain; *p; p++)
-                if (*p != '\\') *to++ = *p;
-            *to = '\0';
+            const char *at = strrchr(value, '@');
+            if (strncmp(value, "regex:", 6) != 0 || !at || strcmp(at, "@.+") != 0) return false;
+            snprintf(domain, sizeof domain, "%.*s", (int)(at - value - 6), value + 6);
             out->domain = domain;
         } else if (!takes_value(word)) {
             refuse(word);

@@ -4,11 +4,12 @@
  * DOMAIN".
  *
  *  FAKE_NCU_REPORT=FILE: as ncu would, append a kernel of the fake GPU (tests/fakes/cuda) to the file, with
- * the ranges that are open in the process, at its launch: those in a range of the domain FAKE_NCU_DOMAIN
- * alone, where that is set, with values of the metrics in FAKE_NCU_METRICS (comma list). The file is
- * tests/fakes/ncu's. */
+ * the ranges that are open in the process, at its launch: those in a range of a domain in whose name the
+ * regular expression FAKE_NCU_DOMAIN is found alone, where that is set, with values of the metrics in
+ * FAKE_NCU_METRICS (comma list). The file is tests/fakes/ncu's. */
 #include <dlfcn.h>
 #include <pthread.h>
+#include <regex.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -92,7 +93,11 @@ typedef double value_of(const fake_range *range, const char *metric);
 static bool chosen(void) {
     const char *domain = getenv("FAKE_NCU_DOMAIN");
     bool open = !domain;
-    for (size_t i = 0; i < range_count && !open; i++) open = strcmp(ranges[i].domain->name, domain) == 0;
+    regex_t expression;
+    if (open || regcomp(&expression, domain, REG_EXTENDED | REG_NOSUB) != 0) return open;
+    for (size_t i = 0; i < range_count && !open; i++)
+        open = regexec(&expression, ranges[i].domain->name, 0, NULL, 0) == 0;
+    regfree(&expression);
     return open;
 }
 
