@@ -72,7 +72,7 @@ wm_status wm_ncu_find(char *path, size_t size, wm_error *err) {
         snprintf(found, sizeof found, "%s", usual);
         if (!is_program(usual) && !find_installed(found, sizeof found))
             return wmi_error_set(err, WM_ENOTFOUND, 0,
-                                 "there is no ncu: install Nsight Compute, or set WARPMETER_NCU");
+                                 "there is no ncu: install Nsight Compute, or set WARPMETER_NCU to its path");
     }
     if (strlen(found) >= size)
         return wmi_error_set(err, WM_EINVAL, 0, "the path of ncu does not fit into %zu bytes", size);

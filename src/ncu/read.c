@@ -110,7 +110,8 @@ wm_status wm_ncu_read(const char *report, const wm_ncu_opts *opts, wm_table **ou
     const char *given = getenv("WARPMETER_NCU");
     if (!o.ncu && given && *given && wm_ncu_find(found, sizeof found, err) != WM_OK) return WM_ENOTFOUND;
     if (!o.ncu && wm_ncu_find(found, sizeof found, NULL) != WM_OK)
-        return wmi_error_set(err, WM_ENOTFOUND, 0,
-                             "reading .ncu-rep needs ncu: install Nsight Compute, or set WARPMETER_NCU");
+        return wmi_error_set(
+            err, WM_ENOTFOUND, 0,
+            "reading .ncu-rep needs ncu: install Nsight Compute, or set WARPMETER_NCU to its path");
     return report_read(o.ncu ? o.ncu : found, report, &o, out, err);
 }

@@ -71,7 +71,8 @@ static void probe_formulas(wmi_probe *p) {
 
 /* ncu is asked for its version: a program of that name need not be it. */
 static void probe_ncu(wmi_probe *p) {
-    static const char remedy[] = "install Nsight Compute, or set WARPMETER_NCU; only warpmeter ncu needs it";
+    static const char remedy[] =
+        "install Nsight Compute, or set WARPMETER_NCU to its path; only warpmeter ncu needs it";
     char path[PATH_MAX], version[64];
     wm_error why = WM_ERROR_INIT;
     wm_status status = wm_ncu_find(path, sizeof path, &why);
