@@ -127,12 +127,12 @@ wm_status wmi_samples_state_add(wmi_samples *s, const wmi_run_state *state) {
         last->last++;
         return WM_OK;
     }
-    if (g->n == g->cap) {
-        const size_t cap = g->cap ? g->cap + g->cap / 2 : 1;
-        wmi_state_runs *v = realloc(g->v, (cap + 1) * sizeof *v);
+    if (!g->v || g->n == g->cap) {
+        const size_t cap = g->cap + g->cap / 2 + 2;
+        wmi_state_runs *v = realloc(g->v, cap * sizeof *v);
         if (!v) return WM_ENOMEM;
         g->v = v;
-        g->cap = cap + 1;
+        g->cap = cap;
     }
     g->v[g->n++] = (wmi_state_runs){state->run, state->run, state->sensed};
     return WM_OK;
@@ -141,7 +141,7 @@ wm_status wmi_samples_state_add(wmi_samples *s, const wmi_run_state *state) {
 const wmi_sensed *wmi_samples_state_of(const wmi_samples *s, uint32_t config, int32_t pass, int32_t run,
                                        int32_t *last) {
     const wmi_state_group *g = group_find(wmi_samples_state_store_of(s), config, pass);
-    size_t low = 0, high = g && g->v ? g->n : 0;
+    size_t low = 0, high = g ? g->n : 0;
     while (low < high) {
         const size_t mid = low + (high - low) / 2;
         if (g->v[mid].last < run)
@@ -149,7 +149,7 @@ const wmi_sensed *wmi_samples_state_of(const wmi_samples *s, uint32_t config, in
         else
             high = mid;
     }
-    const bool kept = g && g->v && low < g->n && g->v[low].first <= run;
+    const bool kept = g && low < g->n && g->v[low].first <= run;
     if (last) *last = kept ? g->v[low].last : run;
     return kept ? &g->v[low].sensed : NULL;
 }
