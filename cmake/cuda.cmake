@@ -53,7 +53,8 @@ endfunction()
 find_path(WM_NVTX_INCLUDE nvtx3/nvToolsExt.h HINTS ${WM_CUDA_INCLUDE} ENV CUDA_HOME ENV CUDA_PATH
   PATHS /usr/local/cuda ${folders} PATH_SUFFIXES include DOC "Folder that holds nvtx3/nvToolsExt.h")
 if(NOT WM_NVTX_INCLUDE)
-  message(STATUS "built without NVTX, for want of nvtx3/nvToolsExt.h: other tools will not see regions")
+  message(STATUS "built without NVTX, for want of nvtx3/nvToolsExt.h, so other tools, ncu among them, will not see "
+    "regions: install the CUDA toolkit, or with pip nvidia-nvtx")
 endif()
 
 # Let the library include it, as a system header.

@@ -87,10 +87,11 @@ static void probe_ncu(wmi_probe *p) {
 
 static void probe_nvtx(wmi_probe *p) {
     const bool built = wmi_nvtx_built();
-    wmi_probe_add(p, "tools", "nvtx", built ? WMI_STATE_OK : WMI_STATE_ABSENT,
-                  built ? "" : "built without nvtx3/nvToolsExt.h, so other tools see no regions",
-                  built ? "" : "build it with the headers of the CUDA toolkit", "%s",
-                  built ? "built in" : "");
+    wmi_probe_add(
+        p, "tools", "nvtx", built ? WMI_STATE_OK : WMI_STATE_ABSENT,
+        built ? "" : "built without nvtx3/nvToolsExt.h, so other tools, ncu among them, see no regions",
+        built ? "" : "build warpmeter where the CUDA toolkit is installed, or python3's nvidia-nvtx", "%s",
+        built ? "built in" : "");
 }
 
 /* A fact that has a text, or the news that it cannot be read. */
