@@ -223,7 +223,7 @@ static void samples_write(program *p, const wm_sweep *sweep, size_t config, bool
 static bool show_wait(void *user, const wm_wait *wait) {
     program *p = user;
     wmi_progress_wait(&p->progress, wait);
-    return true;
+    return !wmi_interrupted();
 }
 
 /* Values of counters come when the last window of their configuration closes: at the first step of
@@ -244,6 +244,7 @@ static wm_status sweep_measure(program *p, size_t at, bool *lost, wm_error *err)
         if (status != WM_OK) return status;
         if (wmi_progress_due(&p->progress)) wmi_progress_show(&p->progress, &step, left_ns(p, at));
         samples_write(p, sweep, config, lost, &unwritten);
+        if (wmi_interrupted()) return wmi_error_set(err, WM_EINTERRUPTED, 0, "interrupted by a signal");
     }
     samples_write(p, sweep, config, lost, &unwritten);
     return err->code;
@@ -288,6 +289,13 @@ static int kernels_write(const program *p) {
     return status == WM_OK ? WMI_EXIT_OK : complain(p, WMI_EXIT_OUTPUT, &err);
 }
 
+/* Clocks that are held have to be given back, also when the program is to end. */
+static bool holds_clocks(const program *p) {
+    for (size_t i = 0; i < p->sweep_count; i++)
+        if (p->sweeps[i]->options.lock_clocks.hz != 0) return true;
+    return false;
+}
+
 static int measure(program *p) {
     wm_error err = WM_ERROR_INIT;
     wm_status status = WM_OK;
@@ -296,6 +304,7 @@ static int measure(program *p) {
     if (p->options.verbosity >= 0) wmi_progress_begin(&p->progress, stderr);
     p->pid = getpid();
     __atomic_store_n(&measuring, p, __ATOMIC_RELEASE);
+    if (holds_clocks(p)) wmi_interrupt_catch();
     for (size_t i = 0; i < p->sweep_count && status == WM_OK; i++) {
         status = sweep_measure(p, i, &lost, &err);
         failed += p->sweeps[i]->failed;
@@ -380,5 +389,7 @@ int wm_main(int argc, char **argv) {
     wm_session_destroy(p.session);
     wmi_options_fini(&p.options);
     __atomic_store_n(&measuring, NULL, __ATOMIC_RELEASE);
+    wmi_interrupt_leave(); /* clocks were given back with the sweeps */
+    if (wmi_interrupted()) raise(wmi_interrupted());
     return status;
 }

@@ -34,6 +34,16 @@ void wmi_streams_keep(void);
  *  written, and are they, what lies beside them and the standard streams different files? */
 wm_status wmi_outputs_check(const wmi_options *o, wm_error *err);
 
+/* ---- signals (interrupt.c) ---- */
+
+/** From now on SIGINT, SIGTERM and SIGHUP, as far as they would end the program, only say that it is to end;
+ * a second one does end it. */
+void wmi_interrupt_catch(void);
+/** Until now. */
+void wmi_interrupt_leave(void);
+/** The signal that came; 0: none. */
+int wmi_interrupted(void);
+
 /* ---- progress (progress.c) ---- */
 
 /** On a terminal one line that is drawn again, elsewhere whole lines now and then. */

@@ -101,6 +101,25 @@ expect_match '^.?clocks were not held: clocks are for administrators'
 with '' bench_gpu -q -b regions --metrics kernel_time --lock-clocks 1411MHz
 refused 'bench_gpu: --lock-clocks: the GPU has no clock of 1411 MHz: the nearest are 1410 MHz and 1425 MHz'
 
+# A program that is told to end gives them back first, while it waits, too. It holds them when the file says so.
+for signal in TERM HUP; do
+    FAKE_GPU=margin=5 bench_gpu -q -b regions --metrics kernel_time --thermal manual --lock-clocks base \
+        >../stdout 2>../stderr &
+    pid=$!
+    tries=0
+    until [ -s "$lock" ] || [ "$tries" -eq 600 ]; do
+        sleep 0.1
+        tries=$((tries + 1))
+    done
+    kill -s "$signal" "$pid"
+    ended=0
+    wait "$pid" || ended=$?
+    [ "$(kill -l "$ended")" = "$signal" ] || complain "it ended with $ended, not by $signal"
+    expect_error 'ending after this run, to give the clocks back'
+    expect_error 'interrupted while waiting for the GPU to cool'
+    [ ! -s "$lock" ] || complain "the clocks are held after $signal"
+done
+
 # ---- doctor ----
 
 with '' warpmeter doctor --format csv
