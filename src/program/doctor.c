@@ -76,13 +76,16 @@ static void probe_ncu(wmi_probe *p) {
     char path[PATH_MAX], version[64];
     wm_error why = WM_ERROR_INIT;
     wm_status status = wm_ncu_find(path, sizeof path, &why);
+    const char *given = getenv("WARPMETER_NCU");
+    const bool looked = status == WM_ENOTFOUND && !(given && *given); /* the message repeats the remedy */
     if (status == WM_OK) status = wmi_ncu_version(path, version, sizeof version, &why);
     if (status == WM_OK)
         wmi_probe_add(p, "tools", "ncu", WMI_STATE_OK, "", "", "%s (%s)", version, path);
     else if (status == WM_ENOMEM)
         p->failed = true;
     else
-        wmi_probe_add(p, "tools", "ncu", WMI_STATE_ABSENT, why.message, remedy, "%s", "");
+        wmi_probe_add(p, "tools", "ncu", WMI_STATE_ABSENT, looked ? "it was not found" : why.message, remedy,
+                      "%s", "");
 }
 
 static void probe_nvtx(wmi_probe *p) {

@@ -281,6 +281,8 @@ if ! command -v ncu >/dev/null && [ ! -e /usr/local/cuda/bin/ncu ] && [ ! -e /op
     try warpmeter ncu -- bench_gpu -b nested
     expect_status 2
     expect_error 'there is no ncu: install Nsight Compute, or set WARPMETER_NCU to its path'
+    try warpmeter doctor --format csv
+    expect_match '^tools,ncu,absent,,it was not found,"install Nsight Compute, '
 fi
 try warpmeter show missing.ncu-rep
 expect_status 2
