@@ -272,16 +272,20 @@ static int profile(const job *j, wm_table **out) {
 
 /* The program by itself: it writes its results where it is told to. */
 static int measure(const job *j, wm_table **out) {
-    char path[] = "/tmp/warpmeter-XXXXXX.json", metrics[] = "--metrics";
+    char path[PATH_MAX], metrics[] = "--metrics";
+    const char *folder = getenv("TMPDIR");
+    if (!folder || !*folder) folder = "/tmp";
     wm_error err = WM_ERROR_INIT;
     if (!has_main(j->program))
         return cli_complain(CLI_BAD, "--compare needs a benchmark program, and '%s' has no wm_main",
                             j->program);
+    if (snprintf(path, sizeof path, "%s/warpmeter-XXXXXX.json", folder) >= (int)sizeof path)
+        return cli_complain(CLI_OUTPUT, "TMPDIR is too long");
     const int fd = mkstemps(path, 5);
     char **argv = calloc((size_t)j->argc + 3, sizeof *argv);
     int result = CLI_OK;
     if (fd < 0 || !argv) {
-        result = cli_complain(CLI_OUTPUT, "cannot make a file in /tmp: %s", strerror(errno));
+        result = cli_complain(CLI_OUTPUT, "cannot make a file in %s: %s", folder, strerror(errno));
     } else {
         int n = j->argc;
         memcpy(argv, j->argv, (size_t)n * sizeof *argv);

@@ -38,10 +38,19 @@ static bool can_be_read(const wmi_measure *m) {
     return false;
 }
 
+static bool is_asked(const wmi_options *o) {
+    return o->thermal == WMI_THERMAL_MANUAL || o->thermal_wait >= 0 || o->thermal_cont >= 0 ||
+           o->thermal_timeout_ns > 0 || o->thermal_device >= 0;
+}
+
+/* Whoever asked for it is warned; else it is no news. */
 static void switch_off(wm_sweep *sweep, const char *why) {
     sweep->thermal.mode = WMI_THERMAL_OFF;
     snprintf(sweep->session->thermal.mode, sizeof sweep->session->thermal.mode, "off: %s", why);
-    wmi_session_log(sweep->session, WM_LOG_INFO, "%s: thermal control is off: %s", sweep->name, why);
+    if (is_asked(&sweep->options))
+        wmi_session_warn(sweep->session, "%s: thermal control is off: %s", sweep->name, why);
+    else
+        wmi_session_log(sweep->session, WM_LOG_INFO, "%s: thermal control is off: %s", sweep->name, why);
 }
 
 void wmi_thermal_begin(wm_sweep *sweep) {
@@ -49,8 +58,7 @@ void wmi_thermal_begin(wm_sweep *sweep) {
     const wmi_options *o = &sweep->options;
     wmi_thermal *t = &sweep->thermal;
     const bool here = can_be_read(sweep->measure);
-    const bool asked = o->thermal == WMI_THERMAL_MANUAL || o->thermal_wait >= 0 || o->thermal_cont >= 0 ||
-                       o->thermal_timeout_ns > 0 || o->thermal_device >= 0;
+    const bool asked = is_asked(o);
     t->mode = (wmi_thermal_mode)o->thermal;
     if (!here && !asked) t->mode = WMI_THERMAL_OFF;
     if (!here && (!asked || o->thermal == WMI_THERMAL_OFF)) return;

@@ -35,7 +35,8 @@ static void made_sleep(void *user, int64_t ns) {
 static void keep_line(void *user, wm_log_level level, const char *line) {
     (void)user;
     const size_t n = strlen(lines);
-    if (level == WM_LOG_INFO && n < sizeof lines) snprintf(lines + n, sizeof lines - n, "%s\n", line);
+    if (level > WM_LOG_INFO || n >= sizeof lines) return;
+    snprintf(lines + n, sizeof lines - n, "%s%s\n", level == WM_LOG_INFO ? "" : "warning: ", line);
 }
 
 static int count_of(const char *text) {
@@ -289,7 +290,7 @@ static void test_a_lost_device_switches_it_off(void **state) {
     run(&f, WM_OK);
     assert_int_equal(runs, 12);
     assert_string_equal(fact(f.table, "thermal").as.str, "off: the device does not answer any more");
-    assert_int_equal(count_of("thermal control is off: the device does not answer any more"), 1);
+    assert_int_equal(count_of("\nhot: thermal control is off: the device does not answer any more"), 1);
     for (size_t i = 0; i < wm_table_rows(f.table); i++)
         assert_string_equal(text_cell(f.table, i, "status"), "ok");
     finish(&f);
@@ -313,8 +314,8 @@ static void test_where_nothing_is_a_gpu(void **state) {
     finish(&f);
     f = start(ARGS("--thermal", "manual"), 0); /* it was asked for */
     run(&f, WM_OK);
-    assert_int_equal(count_of("hot: thermal control is off: nothing that is measured tells how hot it is"),
-                     1);
+    assert_int_equal(
+        count_of("warning: hot: thermal control is off: nothing that is measured tells how hot it is"), 1);
     assert_string_equal(fact(f.table, "thermal").as.str, "off: nothing that is measured tells how hot it is");
     finish(&f);
 }
