@@ -147,3 +147,22 @@ with '' bench_gpu -q -b regions --metrics kernel_time --lock-clocks base
 refused "bench_gpu: --lock-clocks: process $$ holds the GPU's clocks, at base; wait for its end"
 with '' warpmeter doctor --format csv
 expect_match "^cuda,clock lock,limited,0: base,\"process $$ holds the clocks, at base\""
+
+# Another program keeps the file to itself, then a pipe stands in its place: neither is waited for.
+if command -v flock >/dev/null; then
+    : >"$lock"
+    exec 9<"$lock"
+    flock -s 9
+    with '' timeout 60 bench_gpu -q -b regions --metrics kernel_time --lock-clocks base
+    refused 'the file that says who holds the GPU'
+    expect_error 'Resource temporarily unavailable'
+    exec 9<&-
+fi
+rm -f "$lock"
+mkfifo "$lock"
+with '' timeout 60 warpmeter doctor --format csv
+expect_status 0
+refuse_line 'clock lock'
+with '' timeout 60 bench_gpu -q -b regions --metrics kernel_time --lock-clocks base
+refused 'the file that says who holds the GPU'
+rm -f "$lock"

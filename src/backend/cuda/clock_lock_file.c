@@ -7,12 +7,15 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "machine/sysfs.h"
 
 enum { PATH_BYTES = 512 };
 static const char roots_folder[] = "/run/warpmeter";
+/* A pipe that stands in the file's place is not waited for. */
+#define PLAINLY (O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
 
 /* ---- processes ---- */
 
@@ -83,10 +86,20 @@ static void read_holder(int fd, wmi_clock_holder *out) {
 static void find_in(const char *folder, const char *uuid, wmi_clock_holder *out) {
     char path[PATH_BYTES];
     *out = (wmi_clock_holder){.state = WMI_CLOCKS_NOBODYS};
-    const int fd = path_of(folder, uuid, path) ? open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW) : -1;
+    const int fd = path_of(folder, uuid, path) ? open(path, O_RDONLY | PLAINLY) : -1;
     if (fd < 0) return;
     read_holder(fd, out);
     close(fd);
+}
+
+/* We hold it for a moment only. Whoever may read the file can hold it for ever: that is not waited for. */
+static bool lock_file(int fd) {
+    const struct timespec pause = {.tv_nsec = 10000000};
+    for (int left = 100; flock(fd, LOCK_EX | LOCK_NB) != 0; left--) {
+        if (errno != EWOULDBLOCK || left == 0) return false;
+        nanosleep(&pause, NULL);
+    }
+    return true;
 }
 
 /* Open and lock it against those that do the same; -1 and errno. */
@@ -97,9 +110,9 @@ static int open_own(const char *uuid, bool make, char path[PATH_BYTES]) {
         return -1;
     }
     if (make && !make_folder(folder)) return -1;
-    const int fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | (make ? O_CREAT : 0), 0644);
+    const int fd = open(path, O_RDWR | PLAINLY | (make ? O_CREAT : 0), 0644);
     if (fd < 0) return -1;
-    if (flock(fd, LOCK_EX) == 0) return fd;
+    if (lock_file(fd)) return fd;
     const int error = errno;
     close(fd);
     errno = error;
