@@ -103,13 +103,13 @@ static void cpu_enter(wmi_cpu_sensors *s, int cpu) {
 static void clock_read(const wmi_cpu_sensors *s, wmi_sensed *out) {
     int64_t khz = 0;
     const wm_reason why = file_read(&s->clock, &khz);
-    out->reason[WMI_SENSOR_CPU_CLOCK] = why;
+    out->reason[WMI_SENSOR_CPU_CLOCK] = (uint8_t)why;
     if (why == WM_REASON_NONE) wmi_sensed_set(out, WMI_SENSOR_CPU_CLOCK, (double)khz * 1e3);
 }
 
 static void throttle_read(wmi_cpu_sensors *s, wmi_sensed *out) {
     const wm_reason why = counts_read(s, &s->raised);
-    out->reason[WMI_SENSOR_CPU_THROTTLE] = why;
+    out->reason[WMI_SENSOR_CPU_THROTTLE] = (uint8_t)why;
     if (why == WM_REASON_NONE)
         wmi_sensed_set(out, WMI_SENSOR_CPU_THROTTLE, s->raised ? WMI_THROTTLE(THERMAL) : 0);
     s->raised = false;
@@ -151,7 +151,7 @@ static void energy_read(wmi_cpu_sensors *s, wmi_sensed *out) {
         if (why == WM_REASON_NONE) why = reason;
         total_uj += s->packages[i].total_uj;
     }
-    out->reason[WMI_SENSOR_CPU_ENERGY] = why;
+    out->reason[WMI_SENSOR_CPU_ENERGY] = (uint8_t)why;
     if (why == WM_REASON_NONE) wmi_sensed_set(out, WMI_SENSOR_CPU_ENERGY, (double)total_uj * 1e-6);
 }
 
