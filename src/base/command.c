@@ -119,7 +119,15 @@ static void close_all(int fds[STREAMS]) {
         if (fds[i] >= 0) close(fds[i]);
 }
 
+/* A program that is not there may be told of by the call, or, as POSIX allows, by a child that ends so. */
+enum { EXIT_NOT_RUN = 127 };
+
+static size_t printed(const wmi_command *command, const wmi_buf *out) {
+    return out->len + (command->errors ? command->errors->len : 0);
+}
+
 wm_status wmi_command_output(const wmi_command *command, wmi_buf *out, int *exit_status, wm_error *err) {
+    const size_t before = printed(command, out);
     int from[STREAMS] = {-1, -1}, to[STREAMS] = {-1, -1}, code = 0;
     pid_t pid;
     for (int i = 0; i < STREAMS && code == 0; i++) {
@@ -136,5 +144,7 @@ wm_status wmi_command_output(const wmi_command *command, wmi_buf *out, int *exit
     if (code != 0) return status;
     if (status != WM_OK) kill(pid, SIGKILL);
     *exit_status = wait_for(pid);
+    if (status == WM_OK && *exit_status == EXIT_NOT_RUN && printed(command, out) == before)
+        return refuse(command->argv[0], ENOENT, err);
     return status;
 }
